@@ -22,8 +22,8 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// Each value is from 0 to 1.
-pub fn frame(message: &str) -> [f32; N_VALUES] {
+/// Each value is from 0 to 1. `english`: the words of the message in English.
+pub fn frame(message: &str, english: &str) -> [f32; N_VALUES] {
     let said = surface(message);
     let Some(first) = said.first() else { return [0.0; N_VALUES] };
     let language = text_language(message);
@@ -39,7 +39,7 @@ pub fn frame(message: &str) -> [f32; N_VALUES] {
         yes(is_in(ARTICLES, first)),
         yes(first.len() > 4 && first.ends_with("ing")),
         said.len().min(LONGEST) as f32 / LONGEST as f32,
-        yes(is_errand(message)),
+        yes(is_errand(message) || is_errand(english)),
     ]
 }
 
@@ -47,14 +47,18 @@ pub fn frame(message: &str) -> [f32; N_VALUES] {
 mod tests {
     use super::*;
 
+    fn frame_of(message: &str) -> [f32; N_VALUES] {
+        frame(message, message)
+    }
+
     #[test]
     fn questions_orders_and_stories_have_different_frames() {
-        let [asks, ..] = frame("how do I get to the station");
-        let [denies, ..] = frame("don't leave me now");
+        let [asks, ..] = frame_of("how do I get to the station");
+        let [denies, ..] = frame_of("don't leave me now");
         assert_eq!((asks, denies), (1.0, 0.0));
-        let [.., order] = frame("cancel the order");
-        let [_, _, _, person, _, _, _, story] = frame("she never came home");
+        let [.., order] = frame_of("cancel the order");
+        let [_, _, _, person, _, _, _, story] = frame_of("she never came home");
         assert_eq!((order, person, story), (1.0, 1.0, 0.0));
-        assert_eq!(frame("..."), [0.0; N_VALUES]);
+        assert_eq!(frame_of("..."), [0.0; N_VALUES]);
     }
 }

@@ -1,120 +1,169 @@
-//! A small table of German, French and Spanish words about music and life with their English meaning. A query in these
-//! languages is also searched by the English words, and a denied word also excludes its English form. It is used when
-//! no multilingual embedder is installed.
+//! A message in German, French or Spanish in English words. It is searched by these words too, a denied word also excludes
+//! its English form, and they tell what the message is about. Without a multilingual embedder nothing else reads it.
+
+use std::borrow::Cow;
 
 use crate::{
-    stop::{TextLanguage, text_language},
-    words::{fold, words},
+    lexicon::{self, LANGUAGES, LONGEST_FORM},
+    stop::{TextLanguage, is_function_word, is_generic, is_listed, surface},
+    words::fold,
 };
 
 /// The English words for the known words of a text; `None` if it contains none, or if the text is English.
 pub fn english(text: &str) -> Option<String> {
-    let said: Vec<String> = words(text).iter().map(|word| fold(&text[word.start..word.end])).collect();
-    let meanings: Vec<&str> = said.iter().filter_map(|word| meaning(word)).collect();
-    let is_english = text_language(text) == TextLanguage::English && 2 * meanings.len() <= said.len();
-    (!meanings.is_empty() && !is_english).then(|| meanings.join(" "))
+    let said = surface(text);
+    let Reading::Foreign(language) = reading(&said) else { return None };
+    let gloss = Gloss::new(language, &said);
+    (gloss.n_known > 0).then(|| gloss.meanings.join(" "))
 }
 
-pub(crate) fn meaning(word: &str) -> Option<&'static str> {
-    TABLE.iter().find(|(_, forms)| forms.split_whitespace().any(|form| form == word)).map(|(meaning, _)| *meaning)
+/// A whole message in English: itself, or its known words. `None` if it is in another language and most of its content words
+/// are unknown.
+pub fn message(text: &str) -> Option<Cow<'_, str>> {
+    let said = surface(text);
+    match reading(&said) {
+        Reading::English => Some(text.into()),
+        Reading::Unknown => None,
+        Reading::Foreign(language) => {
+            let gloss = Gloss::new(language, &said);
+            (3 * gloss.n_known >= gloss.n_content.max(1)).then(|| gloss.meanings.join(" ").into())
+        }
+    }
 }
 
-/// Forms are lower case without accents. A word with the same spelling as an unrelated English word is not listed.
-const TABLE: &[(&str, &str)] = &[
-    ("rain", "regen regens regennacht verregnet pluie pluies lluvia lluvias"),
-    ("sea", "meer see meeres mer mers mar mares ozean ocean oceano"),
-    ("harbour", "hafen port puerto"),
-    ("snow", "schnee neige nieve"),
-    ("winter evening", "winterabend"),
-    ("winter", "hiver invierno"),
-    ("summer", "sommer sommertage sommertag ete verano"),
-    ("autumn", "herbst automne otono"),
-    ("spring", "fruhling printemps primavera"),
-    ("night", "nacht nachts nuit nuits noche noches"),
-    ("evening", "abend abends soir soiree tarde"),
-    ("morning", "morgen morgens matin manana"),
-    ("sunrise dawn", "sonnenaufgang aube lever amanecer alba"),
-    ("sun", "sonne soleil sol"),
-    ("home", "hause zuhause maison casa heim"),
-    ("leaving home", "weggehen quitter irse partir fortgehen"),
-    ("homesickness", "heimweh nostalgie anoranza"),
-    ("family", "familie famille familia"),
-    ("mother", "mutter mere madre mama"),
-    ("father", "vater pere padre papa"),
-    ("grandmother", "grossmutter oma grand-mere abuela"),
-    ("friends friendship", "freund freunde freundschaft ami amis amitie amigo amigos amistad"),
-    ("love", "liebe amour amor"),
-    ("heartbreak breakup", "trennung rupture ruptura liebeskummer herzschmerz chagrin desamor"),
-    ("grief mourning", "trauer toten deuil duelo murio luto mort muerte tod"),
-    ("wedding", "hochzeit mariage boda noces"),
-    ("childhood", "kindheit kindheitserinnerungen enfance infancia ninez"),
-    ("memories memory", "erinnerung erinnerungen souvenir souvenirs recuerdo recuerdos"),
-    ("running workout", "laufen joggen rennen courir correr"),
-    ("sleep lullaby", "einschlafen schlafen schlaf endormir dormir sommeil sueno"),
-    ("insomnia", "schlaflosigkeit insomnie insomnio"),
-    ("dance", "tanzen tanz tanzparty danser danse bailar baile"),
-    ("party", "feier fete fiesta"),
-    ("driving", "autofahrt fahren fahrt conduire conducir manejar route carretera"),
-    ("city", "stadt ville ciudad"),
-    ("small town countryside", "dorf village pueblo land campagne campo"),
-    ("loneliness solitude", "einsamkeit einsam solitude soledad solo"),
-    ("hope", "hoffnung espoir esperanza"),
-    ("freedom", "freiheit liberte libertad"),
-    ("protest", "protestation protesta"),
-    ("work", "arbeit travail trabajo travailler arbeiten trabajar"),
-    ("money", "geld argent dinero"),
-    ("letter letters", "brief briefe lettre lettres carta cartas"),
-    ("cosy", "gemutlich gemutlicher gemutliche douillet douillette acogedora acogedor"),
-    ("first", "erste erster erstes premier premiere primera primero"),
-    ("old", "alte alten alter vieux vieille viejo viejos vieja"),
-    ("small", "kleine kleiner petit petite pequeno pequena"),
-    ("proud pride", "stolz fier fiere orgulloso orgullosa"),
-    ("hard times", "schwer schweren schwere difficile difficiles dificil dificiles"),
-    ("sad", "traurig traurige trauriges traurigen triste tristes"),
-    ("happy", "frohlich frohliche glucklich joyeux joyeuse feliz alegre"),
-    ("calm", "ruhig ruhige ruhiges calme tranquille tranquilo tranquila doux douce suave"),
-    ("angry", "wutend wut colere rabia furioso"),
-    ("tender", "zartlich tendre tierno tierna"),
-    ("piano", "klavier klaviermusik"),
-    ("guitar", "gitarre gitarren guitare guitares guitarra guitarras"),
-    ("drums", "schlagzeug trommel trommeln batterie tambour bateria tambores"),
-    ("accordion", "akkordeon accordeon acordeon"),
-    ("violin strings", "geige geigen violon violons violin violines cordes streicher cuerdas"),
-    ("trumpet", "trompete trompeten trompette trompeta"),
-    ("saxophone", "saxofon saxophon saxophone saxofono"),
-    ("flute", "flote flauta"),
-    ("choir", "chor choeur coro"),
-    ("voice", "stimme voix voz"),
-    ("train", "zug tren"),
-    ("river", "fluss riviere fleuve rio"),
-    ("mountains", "berge berg montagne montagnes montana montanas"),
-    ("war", "krieg guerre guerra"),
-    ("travel journey", "reise reisen voyage viaje"),
-    ("coffee", "kaffee"),
-    ("kitchen", "kuche cuisine cocina"),
-    ("reading", "lesen lire leer"),
-    ("studying focus", "lernen etudier estudiar konzentration concentration"),
-    ("Christmas", "weihnachten noel navidad"),
-    ("goodbye farewell", "abschied adieu despedida adios"),
-    ("longing", "sehnsucht fernweh desir anhelo"),
-];
+/// Tells whether a word of a text is a known word of its language. No word of an English text is.
+pub fn knows(text: &str) -> impl Fn(&str) -> bool {
+    let reading = reading(&surface(text));
+    move |word| matches!(reading, Reading::Foreign(language) if lexicon::meaning(language, &fold(word)).is_some())
+}
+
+/// Whether a text is in German, French or Spanish, as far as its words tell.
+pub fn is_foreign(text: &str) -> bool {
+    matches!(reading(&surface(text)), Reading::Foreign(_))
+}
+
+/// The language of a text.
+enum Reading {
+    English,
+    /// By its place in the lexicon.
+    Foreign(usize),
+    /// Another language, of which only function words are known.
+    Unknown,
+}
+
+/// The language with the most known words; English if none has more.
+fn reading(said: &[String]) -> Reading {
+    let count = |is: &dyn Fn(&str) -> bool| said.iter().filter(|word| is(word)).count();
+    let n_english = count(&|word| is_listed(TextLanguage::English, word) || lexicon::is_english(word));
+    // A single letter is no evidence: "vitamin D".
+    let is_of = |at: usize, word: &str| {
+        word.len() > 1 && is_listed(LANGUAGES[at], word)
+            || lexicon::is_surely(at, word)
+            || NEGATIONS[at].contains(&word)
+    };
+    let n_of = |at: usize| count(&|word| is_of(at, word));
+    let (mut best, mut most) = (Reading::English, n_english);
+    for at in 0..LANGUAGES.len() {
+        let n = n_of(at);
+        if n > most {
+            (best, most) = (Reading::Foreign(at), n);
+        }
+    }
+    let is_other = |language| count(&|word| word.len() > 1 && is_listed(language, word)) > most;
+    let others = [TextLanguage::Italian, TextLanguage::Portuguese];
+    if others.into_iter().any(is_other) { Reading::Unknown } else { best }
+}
+
+/// They are not function words, because a search must not drop them, but they show the language.
+const NEGATIONS: [&[&str]; 3] =
+    [&["nicht", "kein", "keine", "keinen"], &["pas", "aucun", "aucune"], &["ningun", "ninguna"]];
+
+struct Gloss {
+    meanings: Vec<Cow<'static, str>>,
+    n_content: usize,
+    n_known: usize,
+}
+
+impl Gloss {
+    fn new(language: usize, said: &[String]) -> Self {
+        let mut gloss = Self { meanings: Vec::new(), n_content: 0, n_known: 0 };
+        let mut at = 0;
+        while at < said.len() {
+            let n_words = gloss.read(language, &said[at..]);
+            at += n_words;
+        }
+        gloss
+    }
+
+    /// Reads the longest known form at the start, or one word. Returns the number of words.
+    fn read(&mut self, language: usize, said: &[String]) -> usize {
+        for n_words in (2..=LONGEST_FORM.min(said.len())).rev() {
+            if let Some(meaning) = lexicon::phrase(language, &said[..n_words].join(" ")) {
+                self.known(meaning.into(), n_words);
+                return n_words;
+            }
+        }
+        let word = &said[0];
+        if is_function_word(LANGUAGES[language], word) || is_generic(word) {
+            return 1;
+        }
+        match lexicon::meaning(language, word) {
+            Some(meaning) => self.known(meaning, 1),
+            // "Computer" is the same in German.
+            None if lexicon::is_english(word) => self.known(word.clone().into(), 1),
+            None => self.n_content += 1,
+        }
+        1
+    }
+
+    fn known(&mut self, meaning: Cow<'static, str>, n_words: usize) {
+        if !self.meanings.contains(&meaning) {
+            self.meanings.push(meaning);
+        }
+        self.n_content += n_words;
+        self.n_known += n_words;
+    }
+}
 
 #[cfg(test)]
 mod tests {
-    use super::english;
+    use super::*;
 
     #[test]
     fn queries_in_other_languages_get_english_words_and_english_queries_do_not() {
         for (text, meaning) in [
             ("une chanson triste sur la mer", Some("sad sea")),
             ("Lieder über den Regen", Some("rain")),
+            ("Regen am Fenster", Some("rain window")),
             ("canciones sobre la lluvia", Some("rain")),
             ("Heimweh", Some("homesickness")),
+            ("j'ai oublié mon mot de passe", Some("forget password")),
             ("songs about the sea", None),
             ("a brief history of the port", None),
             ("rain", None),
+            ("hotel reservation", None),
+            ("die hard", None),
         ] {
             assert_eq!(english(text).as_deref(), meaning, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_known_in_a_text_of_its_language() {
+        assert!(is_foreign("die Stelle am Himmel") && !is_foreign("Himmel Street"));
+        assert!(knows("die Stelle am Himmel")("Stelle") && !knows("the stelle of steel")("stelle"));
+    }
+
+    #[test]
+    fn a_message_that_is_mostly_unknown_has_no_english_form() {
+        for (text, meaning) in [
+            ("Handyvertrag kündigen", Some("phone contract cancel")),
+            ("pedir cita con el dentista", Some("order appointment dentist")),
+            ("Lieder über den Regen", Some("rain")),
+            ("der Zwiebelfisch und die Kaltmamsell", None),
+            ("what is the capital of Peru", Some("what is the capital of Peru")),
+        ] {
+            assert_eq!(message(text).as_deref(), meaning, "{text}");
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Understands a listener's message: its search terms, and the plan with limits, preferences and seeds.
 
 pub mod emoji;
-pub mod errands;
 pub mod features;
 pub mod frame;
 pub mod gloss;
 pub mod latin;
+mod lexicon;
 pub mod plan;
 pub mod stop;
 pub mod words;

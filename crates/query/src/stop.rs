@@ -27,17 +27,18 @@ const FUNCTION_WORDS: [(TextLanguage, &str); 6] = [
         German,
         "aber als am an auch auf aus bei bin bis das dass dem den der des die dies diese dieser doch du durch ein eine einem einen einer eines er es etwas fur gegen habe hat haben hatte ich ihr \
          im in ist ja kann man mein meine mich mir mit nach noch nur ob oder ohne sein seine sich sie sind so uber um und uns unter vom von vor war was wenn wer wie will wir wird wo zu zum zur \
-         mochte bitte gib zeig finde mal welche welches unser unsere unserer meiner einer nach zwischen",
+         mochte bitte gib zeig finde mal welche welches unser unsere unserer meiner einer nach zwischen \
+         bist dich dir euch hier ins meines meinem meinen deine deinen sehr viel viele wann warum wieviel",
     ),
     (
         French,
         "a ai au aux avec c ce cela ces cet cette chez d dans de des du elle en es est et eu il ils j je l la le les leur lui m ma mais me mes moi mon n ne nos notre nous on ont ou par pas pour \
-         qu quand que quelque quelques quelqu qui s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y chose veux trouve donne sous apres avant bien tot jours",
+         qu quand que quelque quelques quelqu qui s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y chose veux trouve donne sous apres avant bien tot jours combien comment pourquoi quel quelle quels quelles tout toute tous toutes cette fait",
     ),
     (
         Spanish,
         "a al algo alguna alguno como con cual cuando de del desde donde e el ella ellas ellos en entre era es esa ese eso esta estas este esto estoy fue ha han hasta hay la las le les lo los mas me mi \
-         mis muy ni no nos o para pero por porque que quien quiero se si sin sobre son soy su sus te tiene tu tus un una unas uno unos y ya yo dame busca bajo despues antes nuestra nuestro alguien temprano",
+         mis muy ni no nos o para pero por porque que quien quiero se si sin sobre son soy su sus te tiene tu tus un una unas uno unos y ya yo dame busca bajo despues antes nuestra nuestro alguien temprano cuanto cuanta cuantos cuantas cuales toda todo todos todas hace contigo conmigo",
     ),
     (
         Italian,
@@ -65,10 +66,15 @@ pub(crate) fn is_generic(word: &str) -> bool {
     GENERIC.split_whitespace().any(|known| known == word)
 }
 
+/// Whether a word is a function word of a language.
+pub(crate) fn is_listed(language: TextLanguage, word: &str) -> bool {
+    let lists = FUNCTION_WORDS.iter().filter(|(of, _)| *of == language);
+    lists.flat_map(|(_, list)| list.split_whitespace()).any(|known| known == word)
+}
+
 /// Whether a word is a function word of a language, or of English, which is mixed with every language.
 pub(crate) fn is_function_word(language: TextLanguage, word: &str) -> bool {
-    let lists = FUNCTION_WORDS.iter().filter(|(of, _)| *of == language || *of == English);
-    lists.flat_map(|(_, list)| list.split_whitespace()).any(|known| known == word)
+    is_listed(language, word) || is_listed(English, word)
 }
 
 /// The language with the most function words in the text; English if there are none.
@@ -135,44 +141,10 @@ const ERRAND_VERBS: &str = "write cancel renew spell open close change compare s
     buche storniere reserve achete commande compra reserva envia";
 
 /// Whether a message is about an errand.
-pub fn is_errand(text: &str) -> bool {
+pub(crate) fn is_errand(text: &str) -> bool {
     let said = surface(text);
     let is_in = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
     said.iter().any(|word| is_in(ERRANDS, word)) || said.len() > 1 && is_in(ERRAND_VERBS, &said[0])
-}
-
-/// Whether a message is a general question ("is it raining tomorrow", "how old is the president") that does not mention
-/// music.
-pub fn is_plain_question(text: &str) -> bool {
-    let said = surface(text);
-    let word = |at: usize| said.get(at).map_or("", String::as_str);
-    let names_music = said.iter().any(|word| is_generic(word));
-    let opens = match (word(0), word(1)) {
-        ("is" | "are" | "was" | "does" | "do" | "did" | "can" | "could" | "will" | "should", _) => {
-            said.len() > 2 && word(1) != "t" && word(1) != "not"
-        }
-        ("how", "old" | "many" | "much" | "far" | "long" | "do" | "does" | "to" | "is" | "can" | "tall" | "big") => {
-            true
-        }
-        ("what", "is" | "are" | "s" | "time" | "does" | "was" | "did")
-        | (
-            "where" | "when" | "who" | "why",
-            "is" | "are" | "do" | "does" | "did" | "was" | "s" | "can" | "will" | "should",
-        ) => true,
-        (
-            "wie" | "wo" | "wann" | "warum" | "wer",
-            "ist" | "sind" | "wird" | "viel" | "spat" | "alt" | "lange" | "kann",
-        ) => true,
-        ("quel" | "quelle", "est" | "heure" | "temps") | ("cuanto" | "cuantos" | "cual" | "donde" | "quien", _) => true,
-        _ => false,
-    };
-    let fails = said.windows(3).any(|of| {
-        matches!(
-            (of[0].as_str(), of[1].as_str(), of[2].as_str()),
-            ("does" | "do", "not", "work") | ("doesn", "t", "work") | ("don", "t", "work")
-        )
-    });
-    (opens || fails) && !names_music
 }
 
 #[cfg(test)]
@@ -195,19 +167,5 @@ mod tests {
         // "War" is a German verb and an English theme.
         assert_eq!(content("songs about war"), "war");
         assert_eq!(content("The The"), "");
-    }
-
-    #[test]
-    fn general_questions_are_distinguished_from_queries() {
-        for question in
-            ["is it raining tomorrow", "how old is the president", "my printer does not work", "what time is it"]
-        {
-            assert!(is_plain_question(question), "{question}");
-        }
-        for query in
-            ["what songs are about rain", "do not go gentle", "how to disappear completely songs", "rainy night drive"]
-        {
-            assert!(query == "do not go gentle" || !is_plain_question(query), "{query}");
-        }
     }
 }

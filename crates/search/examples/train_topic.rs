@@ -6,16 +6,14 @@
 use std::{fmt::Write, fs, path::PathBuf};
 
 use anyhow::Context;
-use query::frame::frame;
-use search::topic::{features, likeness};
+use search::topic::{Trained, likeness};
 
 const N_FOLDS: usize = 5;
 /// Keeps the weights small: a sentence must not explain only itself.
 const RIDGE: f64 = 0.3;
 
 struct Example {
-    sentence: String,
-    features: Vec<f32>,
+    trained: Trained,
     is_daily_life: bool,
 }
 
@@ -32,7 +30,8 @@ fn fit(examples: &[&Example]) -> Vec<f64> {
     for row in 0..n {
         for column in 0..=row {
             let ridge = if row == column { RIDGE } else { 0.0 };
-            let alike = f64::from(likeness(&examples[row].features, &examples[column].features)) + ridge;
+            let alike =
+                f64::from(likeness(&examples[row].trained.features, &examples[column].trained.features)) + ridge;
             let known: f64 = (0..column).map(|at| lower[row][at] * lower[column][at]).sum();
             lower[row][column] =
                 if row == column { (alike - known).sqrt() } else { (alike - known) / lower[column][column] };
@@ -52,7 +51,7 @@ fn fit(examples: &[&Example]) -> Vec<f64> {
 
 fn says_daily_life(examples: &[&Example], weights: &[f64], features: &[f32]) -> bool {
     let votes = examples.iter().zip(weights);
-    votes.map(|(example, weight)| weight * f64::from(likeness(&example.features, features))).sum::<f64>() > 0.0
+    votes.map(|(example, weight)| weight * f64::from(likeness(&example.trained.features, features))).sum::<f64>() > 0.0
 }
 
 fn main() -> anyhow::Result<()> {
@@ -60,16 +59,16 @@ fn main() -> anyhow::Result<()> {
     let mut examples = Vec::new();
     for (file, is_daily_life) in [("on_topic.txt", false), ("off_topic.txt", true)] {
         for sentence in fs::read_to_string(crate_dir.join("training").join(file))?.lines() {
-            let features = features(sentence).with_context(|| format!("{file}: no known word in {sentence:?}"))?;
-            examples.push(Example { sentence: sentence.to_owned(), features, is_daily_life });
+            let trained = Trained::of(sentence).with_context(|| format!("{file}: no known word in {sentence:?}"))?;
+            examples.push(Example { trained, is_daily_life });
         }
     }
     report(&examples);
     let all: Vec<&Example> = examples.iter().collect();
     let mut file = String::new();
     for (example, weight) in all.iter().zip(fit(&all)) {
-        let form = frame(&example.sentence).map(|value| format!("{value:.3}")).join(" ");
-        writeln!(file, "{weight:.3}\t{form}\t{}", example.sentence)?;
+        let form = example.trained.form.map(|value| format!("{value:.3}")).join(" ");
+        writeln!(file, "{weight:.3}\t{form}\t{}", example.trained.english)?;
     }
     fs::write(crate_dir.join("assets/topic.txt"), file)?;
     Ok(())
@@ -82,8 +81,8 @@ fn report(examples: &[Example]) {
         let seen: Vec<&Example> = seen.into_iter().map(|(_, example)| example).collect();
         let weights = fit(&seen);
         for (_, example) in unseen {
-            if says_daily_life(&seen, &weights, &example.features) != example.is_daily_life {
-                wrong[usize::from(example.is_daily_life)].push(example.sentence.as_str());
+            if says_daily_life(&seen, &weights, &example.trained.features) != example.is_daily_life {
+                wrong[usize::from(example.is_daily_life)].push(example.trained.english.as_str());
             }
         }
     }

@@ -14,7 +14,7 @@ use super::{
     fuse::dot,
     judge::{Judge, Match},
     read_track::ReadTrack,
-    why::{Asked, table},
+    why::{Asked, table, vector_of},
 };
 
 /// The query as its distinct content terms with their weights, and all its terms.
@@ -124,7 +124,7 @@ fn best_line(lyrics: &str, terms: &[(String, f32)]) -> Option<String> {
 fn closest_sentence(query: &str, track: &Track) -> Option<String> {
     let (table, text) = (table()?, track.interpretation.as_deref().or(track.short_description.as_deref())?);
     let sentences = text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
-    let query = table.vector(query);
+    let query = vector_of(query);
     let rated = sentences.map(|sentence| (dot(&query, &table.vector(sentence)), sentence));
     let (closeness, sentence) = rated.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (closeness >= 0.25).then(|| sentence.to_owned())

@@ -4,7 +4,12 @@
 
 use std::sync::LazyLock;
 
-use query::{errands, frame::frame, stop::content_words, words::words};
+use query::{
+    frame::{N_VALUES, frame},
+    gloss,
+    stop::content_words,
+    words::words,
+};
 
 use super::{embed::wordpiece::is_piece, fuse::dot, why::table};
 
@@ -22,8 +27,8 @@ struct Sentence {
     weight: f32,
 }
 
-/// A line has the weight of a sentence (positive for daily life), its form and the sentence, with tabs between them. The form
-/// is stored because it takes longer to compute than the vector.
+/// A line has the weight of a sentence (positive for daily life), its form and the sentence in English, with tabs between
+/// them. The form is stored because it takes longer to compute than the vector.
 fn read(file: &str) -> Vec<Sentence> {
     let sentence = |line: &str| {
         let mut columns = line.splitn(3, '\t');
@@ -40,16 +45,28 @@ fn joined(mut vector: Vec<f32>, form: &[f32]) -> Vec<f32> {
     vector
 }
 
-/// The meaning and the form of an English sentence as numbers; `None` if its words are not known.
-pub fn features(sentence: &str) -> Option<Vec<f32>> {
-    features_of(sentence, sentence)
+/// A sentence of the training set.
+pub struct Trained {
+    pub english: String,
+    pub form: [f32; N_VALUES],
+    /// The meaning and the form as numbers.
+    pub features: Vec<f32>,
+}
+
+impl Trained {
+    /// `None` if the words of the sentence are not known.
+    pub fn of(sentence: &str) -> Option<Self> {
+        let english = gloss::message(sentence)?;
+        let features = features_of(sentence, &english)?;
+        Some(Self { form: frame(sentence, &english), features, english: english.into_owned() })
+    }
 }
 
 /// `english`: the words of the message in English, because the table is of English texts.
 fn features_of(message: &str, english: &str) -> Option<Vec<f32>> {
     let vector = table()?.vector(english);
     let is_known = vector.iter().any(|x| *x != 0.0);
-    is_known.then(|| joined(vector, &frame(message)))
+    is_known.then(|| joined(vector, &frame(message, english)))
 }
 
 /// How alike two messages are, from 0 to 1.
@@ -78,7 +95,7 @@ const SONG_BELOW: f32 = 0.4;
 
 impl Topic {
     pub(crate) fn of(message: &str) -> Self {
-        let Some(english) = errands::english(message) else { return Self::default() };
+        let Some(english) = gloss::message(message) else { return Self::default() };
         let Some(daily_life) = daily_life(message, &english) else { return Self::default() };
         let errand = (daily_life - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM);
         // The similarities of a message in another language are not to be trusted more.
@@ -115,6 +132,7 @@ mod tests {
             .collect();
         let file = include_str!("../assets/topic.txt");
         let weighed: Vec<&str> = file.lines().filter_map(|line| line.splitn(3, '\t').nth(2)).collect();
+        let trained: Vec<_> = trained.into_iter().filter_map(gloss::message).collect();
         assert_eq!(weighed, trained, "run make train-topic");
         assert_eq!(SENTENCES.len(), trained.len());
     }

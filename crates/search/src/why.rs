@@ -10,6 +10,7 @@ use crate::{Filter, embed::StaticTable, fuse::dot, read_track::ReadTrack, track_
 use music::Track;
 use query::{
     features::{SoundPreference, fitting_features},
+    gloss,
     stop::content_words,
     words::{Word, words},
 };
@@ -60,7 +61,7 @@ impl Asked {
         };
         let words = queries.iter().flat_map(spelled);
         let words = words.filter(|(term, _)| !denied.contains(term) && seen.insert(term.clone())).collect();
-        let vector = queries.first().and_then(|query| Some(table()?.vector(query))).unwrap_or_default();
+        let vector = queries.first().map(|query| vector_of(query)).unwrap_or_default();
         Self { words, preferences, filter: filter.clone(), vector }
     }
 
@@ -98,6 +99,12 @@ impl Asked {
         let (closeness, sentence) = allowed.max_by(|a, b| a.0.total_cmp(&b.0))?;
         (closeness >= CLOSE_FROM).then(|| read.text_of(sentence).to_owned())
     }
+}
+
+/// The table is of English texts, so that a query in another language is compared by its English words.
+pub(crate) fn vector_of(query: &str) -> Vec<f32> {
+    let english = gloss::english(query);
+    table().map(|table| table.vector(english.as_deref().unwrap_or(query))).unwrap_or_default()
 }
 
 /// Uses the built-in embedder, independent of the index, because it needs only microseconds per sentence.

@@ -186,7 +186,10 @@ async fn calibration(name: &str, index: &EmbeddedIndex, messages: &Messages) -> 
     for message in &messages.on_topic {
         let found = find(index, message, 10).await?;
         on.push((best(&found), message.clone()));
-        let content: HashSet<String> = content_words(message).into_iter().map(|content| content.word.term).collect();
+        // Of a message in another language, the reason names the English word.
+        let said = [Some(message.clone()), query::gloss::english(message)].into_iter().flatten();
+        let content: HashSet<String> =
+            said.flat_map(|text| content_words(&text)).map(|content| content.word.term).collect();
         for hit in found.hits.iter().filter(|hit| hit.score >= Hit::MATCHES_FROM) {
             reasons += 1;
             with_content += usize::from(is_reason(hit, &content));

@@ -2,21 +2,24 @@
 //! words that the library writes as one.
 
 use query::{
-    stop::{content_words, is_errand, is_plain_question},
+    gloss,
+    stop::content_words,
     words::{Word, telling_words, words},
 };
 use tantivy::{Term, query::FuzzyTermQuery, schema::Field};
 
-use super::{super::IndexError, schema::Fields, snapshot::Snapshot};
+use super::{
+    super::{IndexError, topic::Topic},
+    schema::Fields,
+    snapshot::Snapshot,
+};
 
-/// The corrected wording; `None` if all words are known, or if no similar word is known.
+/// The corrected wording; `None` if all words are known, or if no similar word is known. A German, French or Spanish word of
+/// a message in that language is right, even if the library does not contain it.
 pub(super) fn corrected(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<Option<String>, IndexError> {
-    // A message about an errand is not corrected, because a corrected word could make it look like a query about music.
-    if is_errand(text) || is_plain_question(text) {
-        return Ok(None);
-    }
     let said = words(text);
     let telling = telling_words(text);
+    let is_of_its_language = gloss::knows(text);
     let mut changes: Vec<(usize, usize, String)> = Vec::new();
     for pair in said.windows(2) {
         if let Some(joined) = joined(fields, snapshot, text, pair)? {
@@ -25,11 +28,13 @@ pub(super) fn corrected(fields: &Fields, snapshot: &Snapshot, text: &str) -> Res
     }
     for word in &telling {
         let is_joined = changes.iter().any(|(from, to, _)| (*from..*to).contains(&word.start));
-        if !is_joined && let Some(near) = nearest(fields, snapshot, &word.term)? {
+        let is_right = is_joined || is_of_its_language(&text[word.start..word.end]);
+        if !is_right && let Some(near) = nearest(fields, snapshot, &word.term)? {
             changes.push((word.start, word.end, near));
         }
     }
-    if changes.is_empty() {
+    // A message about daily life is not corrected: the corrected word could make it look like a query about music.
+    if changes.is_empty() || Topic::of(text).errand > 0.0 {
         return Ok(None);
     }
     changes.sort_unstable();
@@ -45,8 +50,12 @@ pub(super) fn corrected(fields: &Fields, snapshot: &Snapshot, text: &str) -> Res
     Ok(Some(corrected))
 }
 
-/// Whether most content words of a wording occur in no name, tag or description. Then it is in another language.
+/// Whether a wording is in another language: by its words, or because most of its content words occur in no name, tag or
+/// description.
 pub(super) fn is_in_other_words(fields: &Fields, snapshot: &Snapshot, text: &str) -> Result<bool, IndexError> {
+    if gloss::is_foreign(text) {
+        return Ok(true);
+    }
     let content = content_words(text);
     let mut n_known = 0;
     for word in content.iter().map(|content| &content.word) {

@@ -13,6 +13,7 @@ use qdrant_client::qdrant::{
 
 use query::{
     features::{Feature, SoundPreference, sound_fit},
+    gloss,
     stop::content_words,
 };
 
@@ -62,6 +63,9 @@ async fn across(index: &QdrantIndex, queries: &[String]) -> Result<Vec<bool>, In
         return Ok(vec![false; queries.len()]);
     }
     try_join_all(queries.iter().map(|query| async move {
+        if gloss::is_foreign(query) {
+            return Ok(true);
+        }
         let content = content_words(query);
         let known = content.iter().map(|content| async move {
             let has_it = Condition::matches(points::TERMS, content.word.term.clone());

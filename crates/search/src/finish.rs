@@ -40,10 +40,12 @@ impl<K: Ord + Clone> Candidates<K> {
         yardstick: Yardstick,
         evidence: impl IntoIterator<Item = (K, Evidence)>,
     ) -> Self {
-        let with_sum = evidence.into_iter().map(|(key, evidence)| (key, evidence, yardstick.sum(&evidence)));
+        let judge = Judge::new(text, is_across);
+        let n_terms = judge.n_terms();
+        let with_sum = evidence.into_iter().map(|(key, evidence)| (key, evidence, yardstick.sum(&evidence, n_terms)));
         let mut ranked: Vec<_> = with_sum.collect();
         ranked.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
-        Self { judge: Judge::new(text, is_across), yardstick, ranked }
+        Self { judge, yardstick, ranked }
     }
 
     /// What another wording of a message is worth: less if the message is about daily life and the wording does not show it.

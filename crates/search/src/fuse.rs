@@ -30,10 +30,13 @@ pub struct Yardstick {
     spread: f32,
 }
 
-/// A similarity is converted to spreads above the mean. One spread has the same weight as one unit of BM25, and BM25 is
-/// not scaled. A long query with rare words has a high BM25 score, so the words decide; a single common word has a low
+/// A similarity is converted to spreads above the mean. One spread has the weight of one unit of BM25, and BM25 is not
+/// scaled. A long query with rare words has a high BM25 score, so the words decide; a single common word has a low
 /// score, so the meaning decides. Decision 005 compares this with rank fusion and scaled sums.
 const PER_SPREAD: f32 = 1.0;
+/// Many tracks have the only word of a query, and the similarity tells them apart.
+const PER_SPREAD_OF_ONE: f32 = 2.0;
+const PER_SPREAD_OF_LONG: f32 = 1.5;
 /// The weight of the sound, in the same unit.
 const PER_SOUND: f32 = 1.5;
 
@@ -71,9 +74,14 @@ impl Yardstick {
         (similarity - self.mean) / self.spread
     }
 
-    /// The sum of all evidence in one unit. It orders the candidates of one query.
-    pub fn sum(&self, evidence: &Evidence) -> f32 {
-        evidence.words + PER_SPREAD * self.spreads(evidence.similarity) + PER_SOUND * evidence.sound
+    /// The sum of all evidence in one unit. It orders the candidates of one query with this number of content words.
+    pub fn sum(&self, evidence: &Evidence, n_terms: usize) -> f32 {
+        let per_spread = match n_terms {
+            0..=1 => PER_SPREAD_OF_ONE,
+            LONG_FROM.. => PER_SPREAD_OF_LONG,
+            _ => PER_SPREAD,
+        };
+        evidence.words + per_spread * self.spreads(evidence.similarity) + PER_SOUND * evidence.sound
     }
 }
 
@@ -85,12 +93,13 @@ pub fn score(confidence: f32, sum: f32, best_sum: f32) -> f32 {
 }
 
 /// The score of a track for a long message. No track has most of its words, and which of them it has is mostly chance, so
-/// that the evidence orders, among the tracks that match and among the others. `greatest`: the greatest confidence of all
-/// candidates.
+/// that the evidence orders, among the tracks that match and among the others. Beside a track that matches, one with nearly as
+/// much evidence matches too. `greatest`: the greatest confidence of all candidates.
 pub(crate) fn score_of_long(confidence: f32, greatest: f32, sum: f32, best_sum: f32) -> f32 {
     let shared = greatest.powf(1.0 - OWN_OF_LONG) * confidence.powf(OWN_OF_LONG);
     let shared = shared_score(shared, sum, best_sum, BY_SHARE_OF_LONG);
-    let is_match = score(confidence, sum, best_sum) >= MATCHES_FROM;
+    let is_near = sum >= NEARLY * best_sum && score(greatest, sum, best_sum) >= MATCHES_FROM;
+    let is_match = is_near || score(confidence, sum, best_sum) >= MATCHES_FROM;
     if is_match { shared.max(MATCHES_FROM) } else { MATCHES_FROM * shared.min(1.0 - f32::EPSILON) }
 }
 
@@ -102,9 +111,11 @@ fn shared_score(confidence: f32, sum: f32, best_sum: f32, by_share: f32) -> f32 
 
 /// A message with this number of content words is long.
 pub(crate) const LONG_FROM: usize = 6;
-const OWN_OF_LONG: f32 = 0.2;
+const OWN_OF_LONG: f32 = 0.05;
+/// The share of the greatest sum from which a track has nearly as much evidence.
+const NEARLY: f32 = 0.6;
 const BY_SHARE_OF_LONG: f32 = 0.8;
-const BY_SHARE: f32 = 0.5;
+const BY_SHARE: f32 = 0.3;
 /// Maximum score of a candidate with a confidence of 0: it orders the nearest tracks and stays below a match.
 const UNSURE: f32 = 0.08;
 
@@ -167,7 +178,7 @@ mod tests {
     #[test]
     fn more_evidence_never_scores_less_and_scores_stay_between_0_and_1() {
         let yardstick = Yardstick::new(&[0.05, 0.1, 0.2]);
-        let sum = |words, similarity, sound| yardstick.sum(&Evidence { words, similarity, sound });
+        let sum = |words, similarity, sound| yardstick.sum(&Evidence { words, similarity, sound }, 3);
         assert!(sum(5.0, 0.3, 1.0) > sum(5.0, 0.3, 0.0));
         assert!(sum(5.0, 0.3, 0.0) > sum(4.0, 0.3, 0.0) && sum(5.0, 0.3, 0.0) > sum(5.0, 0.2, 0.0));
         assert!(yardstick.spreads(0.15).abs() < 1.5, "a usual similarity is not a match");
@@ -178,7 +189,17 @@ mod tests {
             assert!(now >= last && (0.0..=1.0).contains(&now), "{now} after {last}");
             last = now;
         }
-        assert_eq!((score(1.0, 5.0, 5.0), score(0.0, 5.0, 5.0), score(0.5, -1.0, -1.0)), (1.0, 0.08, 0.25));
+        assert_eq!((score(1.0, 5.0, 5.0), score(0.0, 5.0, 5.0), score(0.5, -1.0, -1.0)), (1.0, 0.08, 0.35));
+    }
+
+    #[test]
+    fn the_similarity_counts_more_for_one_word_and_for_many() {
+        let yardstick = Yardstick::new(&[0.05, 0.1, 0.2]);
+        let gain = |n_terms| {
+            let sum = |similarity| yardstick.sum(&Evidence { words: 3.0, similarity, sound: 0.0 }, n_terms);
+            sum(0.5) - sum(0.3)
+        };
+        assert!(gain(1) > gain(LONG_FROM) && gain(LONG_FROM) > gain(3));
     }
 
     #[test]
@@ -188,11 +209,12 @@ mod tests {
         let long = |(confidence, sum)| score_of_long(confidence, 0.4, sum, 30.0);
         assert!(score(rare.0, rare.1, 30.0) < score(common.0, common.1, 30.0) + 0.05);
         assert!(long(rare) > long(common) + 0.05, "{} {}", long(rare), long(common));
-        // What does not match alone does not match beside a track that does.
-        for (confidence, sum) in [(0.1, 30.0), (0.1, 9.0), (0.4, 18.0), (0.2, 30.0)] {
-            let is_match = score(confidence, sum, 30.0) >= MATCHES_FROM;
+        // With little evidence, a track that does not match alone does not match beside one that does.
+        for (confidence, sum) in [(0.1, 9.0), (0.1, 15.0), (0.4, 18.0), (0.5, 15.0)] {
+            let is_match = score(confidence, sum, 30.0) >= MATCHES_FROM || sum >= 18.0;
             assert_eq!(score_of_long(confidence, 0.9, sum, 30.0) >= MATCHES_FROM, is_match, "{confidence} {sum}");
         }
+        assert!(score_of_long(0.1, 0.1, 30.0, 30.0) < MATCHES_FROM, "no candidate matches");
         assert_eq!(score_of_long(1.0, 1.0, 5.0, 5.0), 1.0);
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn fusion(times: u32) -> anyhow::Result<()> {
         .collect();
     for _ in 0..times {
         let yardstick = Yardstick::new(black_box(&sample));
-        let sums: Vec<f32> = black_box(&evidence).iter().map(|evidence| yardstick.sum(evidence)).collect();
+        let sums: Vec<f32> = black_box(&evidence).iter().map(|evidence| yardstick.sum(evidence, 3)).collect();
         let best = sums.iter().copied().fold(0.0, f32::max);
         let scored = sums.iter().zip(&evidence).zip(0u32..);
         let scored = scored.map(|((sum, evidence), key)| {

@@ -33,8 +33,8 @@ pub(super) fn corrected(fields: &Fields, snapshot: &Snapshot, text: &str) -> Res
             changes.push((word.start, word.end, near));
         }
     }
-    // A message about daily life is not corrected: the corrected word could make it look like a query about music.
-    if changes.is_empty() || Topic::of(text).errand > 0.0 {
+    // A message that is surely about daily life is not corrected: it could look like a query about music then.
+    if changes.is_empty() || Topic::of(text).errand >= 1.0 {
         return Ok(None);
     }
     changes.sort_unstable();

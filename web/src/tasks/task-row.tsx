@@ -5,7 +5,7 @@ import { useDeleteTask, useRestoreTask, useUpdateTask } from '../api/task-querie
 import type { Task } from '../api/types';
 import { t } from '../i18n';
 import { isComposing, isEnter, isTyping, withCommand } from '../ui/keys';
-import { toast, toastError } from '../ui/toast';
+import { toastError, toastWhen } from '../ui/toast';
 import './task-row.css';
 
 interface Props {
@@ -30,26 +30,19 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false, ar
   const toggle = () => {
     const completed = !task.completed;
     // It leaves this list for the other one: say so, with the way back.
-    set(completed).then(
-      () =>
-        toast(completed ? t('Done: “{title}”', { title: task.title }) : t('Open again: “{title}”', { title: task.title }), {
-          undo: () => set(!completed),
-        }),
-      toastError,
-    );
+    const text = completed ? t('Done: “{title}”', { title: task.title }) : t('Open again: “{title}”', { title: task.title });
+    toastWhen(set(completed), text, () => set(!completed));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (gone || isTyping(event.target) || withCommand(event.nativeEvent)) return;
     if (event.key === 'e' || event.key === 'F2') setEditing(true);
-    else if (event.key === 'Delete' || event.key === 'Backspace') void remove();
+    else if (event.key === 'Delete' || event.key === 'Backspace') remove();
     else return;
     event.preventDefault();
   };
   // A promise, not a callback of `mutate`: those are dropped once the row is gone, and deleting makes it go.
   const remove = () =>
-    deletion
-      .mutateAsync(task.id)
-      .then(() => toast(t('Deleted “{title}”', { title: task.title }), { undo: () => restore.mutateAsync(task.id) }), toastError);
+    toastWhen(deletion.mutateAsync(task.id), t('Deleted “{title}”', { title: task.title }), () => restore.mutateAsync(task.id));
   const stopEditing = () => {
     setEditing(false);
     queueMicrotask(() => editButton.current?.focus());
@@ -111,12 +104,7 @@ export function TaskRow({ task, gone = false, compact = false, isNew = false, ar
           >
             <Pencil size={15} />
           </button>
-          <button
-            type="button"
-            className="icon-button small"
-            aria-label={t('Delete {title}', { title: task.title })}
-            onClick={() => void remove()}
-          >
+          <button type="button" className="icon-button small" aria-label={t('Delete {title}', { title: task.title })} onClick={remove}>
             <Trash2 size={15} />
           </button>
         </div>

@@ -28,9 +28,35 @@ export function toast(text: string, options: Pick<Toast, 'undo'> = {}): void {
   show({ text, tone: 'plain', ...options });
 }
 
+/**
+ * Something that the page shows before the server has confirmed it. The message comes with the confirmation; Ctrl Z works
+ * at once, and takes it back as soon as it is confirmed.
+ */
+export function toastWhen(confirmed: Promise<unknown>, text: string, undo: () => Promise<unknown>): void {
+  let takenBack = false;
+  const item: Toast = {
+    id: nextId++,
+    text,
+    tone: 'plain',
+    undo: () => {
+      takenBack = true;
+      return confirmed.then(undo);
+    },
+  };
+  remember(item);
+  confirmed.then(
+    () => takenBack || display(item),
+    (error) => {
+      forget(item);
+      // Otherwise the undo that waited for it reports the failure.
+      if (!takenBack) toastError(error);
+    },
+  );
+}
+
 /** Something small that was seen to happen: no words on the screen, but Ctrl Z takes it back. */
 export function canUndo(text: string, undo: () => Promise<unknown>): void {
-  undoable = [...undoable, { id: nextId++, text, tone: 'plain' as const, undo }].slice(-MOST_UNDOABLE);
+  remember({ id: nextId++, text, tone: 'plain', undo });
 }
 
 export function toastError(error: unknown): void {
@@ -66,18 +92,29 @@ export function Toasts() {
 }
 
 function show(toast: Omit<Toast, 'id'>): void {
-  const id = nextId++;
+  const item = { ...toast, id: nextId++ };
+  if (item.undo) remember(item);
+  display(item);
+}
+
+function display(item: Toast): void {
   for (const oldest of toasts.slice(0, -2)) close(oldest.id);
-  const shown = { ...toast, id };
-  set([...toasts, shown]);
-  if (shown.undo) undoable = [...undoable, shown].slice(-MOST_UNDOABLE);
-  release(id);
+  set([...toasts, item]);
+  release(item.id);
+}
+
+function remember(item: Toast): void {
+  undoable = [...undoable, item].slice(-MOST_UNDOABLE);
+}
+
+function forget(item: Toast): void {
+  undoable = undoable.filter((other) => other.id !== item.id);
 }
 
 async function takeBack(item: Toast): Promise<void> {
   hold(item.id);
   set(toasts.filter((other) => other.id !== item.id));
-  undoable = undoable.filter((other) => other.id !== item.id);
+  forget(item);
   try {
     await item.undo?.();
     say(t('Undone: {text}', { text: item.text }));

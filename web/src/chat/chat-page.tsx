@@ -103,7 +103,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
                 <Thread
                   state={state}
                   conversation={draftKey}
-                  onRetry={(message) => session.retry(message)}
+                  onRetry={(message) => void session.retry(message)}
                   onGoOn={() => session.send(t('Please go on.'))}
                   onAsk={ask}
                 />
@@ -169,7 +169,7 @@ function useBranchActions(session: Session, idle: boolean): BranchActions {
         session.edit(question, text);
         document.querySelector<HTMLElement>('.composer textarea')?.focus();
       },
-      regenerate: (answer) => session.retry(answer),
+      regenerate: (answer) => void session.retry(answer),
     }),
     [session, idle, editing],
   );

@@ -85,10 +85,18 @@ export class Session {
   }
 
   /** Asks the question of an answer once more: after a failure, or for another answer. */
-  retry(failed: ChatMessage): void {
+  async retry(failed: ChatMessage): Promise<void> {
     if (this.state.turn) return;
-    const question = this.state.messages.slice(0, this.state.messages.indexOf(failed)).findLast((m) => m.role === 'user');
+    // By its id: without it the server would store the same question twice.
+    if (!this.questionOf(failed)?.stored) await this.settleMessages();
+    const question = this.questionOf(failed);
     if (question) this.edit(question, wordsOf(question));
+  }
+
+  private questionOf({ id }: ChatMessage): ChatMessage | undefined {
+    const { messages } = this.state;
+    const at = messages.findIndex((message) => message.id === id);
+    return at < 0 ? undefined : messages.slice(0, at).findLast((message) => message.role === 'user');
   }
 
   /** Asks a question in other words, or in the same ones for another answer. The earlier version is kept. */

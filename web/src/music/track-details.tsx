@@ -1,5 +1,5 @@
 // Everything known about one track: why it came up, how it sounds, what it says.
-import { BookOpenText, MicVocal, Sparkles } from 'lucide-react';
+import { BookOpenText, ExternalLink, MicVocal, Sparkles } from 'lucide-react';
 import { useState } from 'react';
 import { useTrack } from '../api/queries';
 import type { IndexedTrackResult } from '../api/types';
@@ -7,6 +7,7 @@ import { t } from '../i18n';
 import { SkeletonRows } from '../ui/states';
 import { AddButton } from './add-button';
 import { Features, featureWords } from './features';
+import { tidalAddress } from './open-in';
 import { nameOf } from './ownership';
 import './track-details.css';
 
@@ -16,6 +17,7 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
   const { data: fetched, isPending } = useTrack(known ? null : nameOf(listed));
   // The listing wins: its flags were true when the agent saw them.
   const track = { ...fetched, ...listed };
+  const atTidal = tidalAddress(track);
   return (
     <div className="track-details">
       {!known && isPending && <SkeletonRows rows={2} height={18} label={t('Loading the track')} />}
@@ -44,6 +46,11 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
             <span title={t('The international code of this recording')}>{t('Recording code (ISRC) {isrc}', { isrc: track.isrc })}</span>
           )}
         </span>
+        {atTidal && (
+          <a className="button small" href={atTidal} target="_blank" rel="noreferrer">
+            {t('Open in Tidal')} <ExternalLink size={13} aria-hidden />
+          </a>
+        )}
         {withAdd && !track.inLibrary && nameOf(track) !== '' && (
           <AddButton title={track.title} owned={false} what={{ isrc: nameOf(track) }} />
         )}

@@ -1,5 +1,5 @@
 // One track in a list: cover, names, why it is here, one action, a menu, and the rest on demand.
-import { AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ListCollapse, ListPlus, Plus, Trash2 } from 'lucide-react';
+import { AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ExternalLink, ListCollapse, ListPlus, Plus, Trash2 } from 'lucide-react';
 import { Suspense, memo, useId, useState, type HTMLAttributes, type ReactNode } from 'react';
 import { useAsk } from '../chat/ask';
 import type { IndexedTrackResult } from '../api/types';
@@ -9,6 +9,7 @@ import { Menu, type MenuItem } from '../ui/menu';
 import { lazyPage } from '../ui/lazy-page';
 import { Artwork, coverOf } from './artwork';
 import { strengthOf, whyLine } from './match';
+import { tidalAddress } from './open-in';
 import { nameOf, useOwnership } from './ownership';
 import { TrackDetails } from './track-details';
 import './track-row.css';
@@ -109,6 +110,7 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
   const { owned, busy, add, remove } = ownership;
   const more = () => ask(t('More like “{title}” by {artist}', { title, artist }));
   const known = nameOf(track) !== '';
+  const atTidal = tidalAddress(track);
   return (
     <span className="track-actions">
       {owned || !known ? (
@@ -143,6 +145,9 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
           { label: t('More like this'), icon: AudioLines, onSelect: more },
           { label: open ? t('Hide details') : t('Details'), icon: ListCollapse, onSelect: onDetails },
           { label: t('Add to playlist …'), icon: ListPlus, onSelect: onPlaylist },
+          ...(atTidal
+            ? [{ label: t('Open in Tidal'), icon: ExternalLink, onSelect: () => void window.open(atTidal, '_blank', 'noreferrer') }]
+            : []),
           ...actions,
           ...(known && !owned ? [{ label: t('Add to library'), icon: Plus, onSelect: () => void add() }] : []),
           ...(known && owned ? [{ label: t('Remove from library'), icon: Trash2, danger: true, onSelect: () => void remove() }] : []),

@@ -20,7 +20,7 @@ describe('what a screen reader hears', () => {
       'Let me look in the catalogue first.',
       'Tidal service is temporarily unavailable. Try searching your indexed collection instead. Tried twice. The agent continues without it and may try again later.',
       'The catalogue is out of reach, so I searched your own collection instead.',
-      "Found 5 tracks matching 'night trains'",
+      "Searched your library for 'night trains' · 5 found",
       'Start with the first one: it moves like wheels over points.',
     ]);
   });

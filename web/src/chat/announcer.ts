@@ -1,7 +1,7 @@
 // Saying each finished block of an answer once, never the letters as they arrive.
 import { t } from '../i18n';
 import { say } from '../ui/live-region';
-import { whatHappened } from '../tools/words';
+import { spokenOutcome } from '../tools/outcome';
 import type { ChatMessage, Part } from './reduce';
 
 /** The parts of an answer that will not change any more, as sentences. */
@@ -43,7 +43,7 @@ function spoken(part: Part): string {
   if (part.kind === 'text') return part.text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[*_`#>]+/g, '');
   const { call } = part;
   if (call.consentId) return t('A tool of another server waits for your decision: allow or refuse it in the answer.');
-  return call.error ? whatHappened(call.error) : (call.summary ?? t('Done.'));
+  return spokenOutcome(call);
 }
 
 function ending(message: ChatMessage): string[] {

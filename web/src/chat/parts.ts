@@ -51,8 +51,8 @@ export function success(content: unknown): Partial<ToolCall> {
 
 /** An empty result is sent without its output but stored with it: both mean "nothing to open". */
 function hasResults(output: Record<string, unknown>): boolean {
-  const lists = ['tracks', 'albums', 'tasks'].filter((key) => Array.isArray(output[key]));
-  return lists.length > 0 ? countResults(output) > 0 : Object.keys(output).length > 0;
+  const lists = ['tracks', 'albums', 'tasks', 'playlists'].map((key) => output[key]).filter((list) => Array.isArray(list));
+  return lists.length > 0 ? lists.some((list) => list.length > 0) : Object.keys(output).length > 0;
 }
 
 export function failure(content: unknown): Partial<ToolCall> {

@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RECORDINGS } from '../chat/recorded';
 import { emptyChat, fromStored, reduce, type ChatMessage, type ToolCall } from '../chat/reduce';
 import { Message } from '../chat/message';
+import { success } from '../chat/parts';
 import { Sessions, SessionsContext } from '../chat/sessions';
+import de from '../i18n/de.json';
+import { speak } from '../i18n';
 import { ToolCard } from './card';
 import { whatHappened } from './words';
 
@@ -25,6 +28,7 @@ beforeEach(() => {
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
+  speak('en', {});
 });
 
 const draw = (node: React.ReactNode) => {
@@ -43,6 +47,12 @@ const call = (change: Partial<ToolCall>): ToolCall => ({
   input: { query: 'rainy nights' },
   status: 'running',
   ...change,
+});
+
+const moved = (action: string, ...titles: string[]) => ({
+  action,
+  title: 'Late',
+  changed: titles.map((title) => ({ title, artist: 'A', position: 3 })),
 });
 
 describe.each(Object.keys(RECORDINGS))('the recorded turn "%s"', (name) => {
@@ -91,6 +101,31 @@ describe('a tool card', () => {
     expect(screen.queryByRole('button')).toBeNull();
     expect(screen.getByText(/nothing found/)).toBeTruthy();
     expect(screen.queryByText(/No tracks found/), 'the title has told the words').toBeNull();
+  });
+
+  it.each<[string, Record<string, unknown> | undefined, string, string]>([
+    ['complete_task', { id: 'a', title: 'Buy strings' }, "Completed a task · 'Buy strings'", 'Aufgabe abgehakt · „Buy strings“'],
+    ['list_tasks', undefined, 'Read your tasks · nothing found', 'Deine Aufgaben gelesen · nichts gefunden'],
+    ['list_playlists', { playlists: [{ id: 'p' }, { id: 'q' }], tracks: [] }, 'Read your playlists · 2 playlists', ''],
+    ['edit_playlist', { action: 'rename', title: 'Late', changed: [] }, "Changed a playlist · renamed to 'Late'", ''],
+    ['edit_playlist', moved('add', 'Sodium'), "Changed a playlist · 'Sodium' added to 'Late'", ''],
+    ['edit_playlist', moved('remove', 'Sodium', 'Ebb'), "Changed a playlist · 2 tracks removed from 'Late'", ''],
+    ['edit_playlist', moved('move', 'Sodium'), "Changed a playlist · 'Sodium' moved to position 3 of 'Late'", ''],
+    ['readWeather_now', { degrees: 4 }, 'Ran read weather now · The summary.', ''],
+  ])('says in the language of the page what %s came to', (name, output, english, german) => {
+    const done = call({ name, input: {}, status: 'done', output, summary: 'The summary.' });
+    const said = () => draw(<ToolCard call={done} />).container.querySelector('.tool-words')?.textContent;
+    expect(said()).toBe(english);
+    if (german === '') return;
+    cleanup();
+    speak('de', de);
+    expect(said()).toBe(german);
+  });
+
+  it('lists the playlists that were read', () => {
+    const output = { playlists: [{ id: 'p', title: 'Late', trackCount: 3 }], tracks: [], summary: '1 playlist', durationMs: 1 };
+    draw(<ToolCard shown call={{ ...call({ name: 'list_playlists', input: {} }), ...success(output) }} />);
+    expect(screen.getByRole('link', { name: 'Late' }).getAttribute('href')).toBe('/playlists?id=p');
   });
 
   it('opens to tracks, badges, strength in words, and on demand to features, lyrics and interpretation', async () => {

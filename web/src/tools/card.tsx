@@ -2,11 +2,12 @@
 import { Check, ChevronDown, CircleAlert, LoaderCircle } from 'lucide-react';
 import { memo, useId, useState } from 'react';
 import { countResults, type ToolCall } from '../chat/parts';
-import { msg, plural, t } from '../i18n';
+import { msg, t } from '../i18n';
 import { ErrorBoundary } from '../ui/error-boundary';
 import { took } from '../ui/format';
 import { GenericBody } from './generic';
 import { cardFor } from './index';
+import { outcomeOf } from './outcome';
 import { whatHappened } from './words';
 import './card.css';
 
@@ -27,17 +28,14 @@ export const ToolCard = memo(function ToolCard({ call, shown = false, old = fals
   const Icon = card.icon;
   // A failed call keeps the title of a running one, because nothing was done.
   const title = card.title(call.input, call.status !== 'done');
-  const results = countResults(call.output);
+  const outcome = outcomeOf(call);
 
   const head = (
     <>
       <Icon className="tool-icon" size={15} strokeWidth={1.9} aria-hidden />
       <span className="tool-words" dir="auto">
         <span className="tool-title">{title}</span>
-        {card.counts && results > 0 && <span className="tool-count"> · {plural(results, '{n} found', '{n} found')}</span>}
-        {results === 0 && call.summary && call.summary !== title && (
-          <span className="tool-summary"> · {card.says ? t('nothing found') : call.summary}</span>
-        )}
+        {outcome && <span className={countResults(call.output) > 0 ? 'tool-count' : 'tool-summary'}> · {outcome}</span>}
         {call.error && <span className="tool-error">{whatHappened(call.error)}</span>}
       </span>
       <StatusMark status={call.status} />

@@ -8,6 +8,8 @@ export function genericCard(toolName: string): CardSpec {
   return {
     icon: Wrench,
     title: (_input, running) => (running ? t('Running {name}', { name }) : t('Ran {name}', { name })),
+    // A tool of another server: only it knows what it did.
+    outcome: ({ summary = '' }) => summary,
     Body: GenericBody,
   };
 }

@@ -5,21 +5,26 @@ import { Link } from 'wouter';
 import { takeBack } from '../api/playlist-queries';
 import { useChanged } from '../api/queries';
 import type { EditPlaylistOutput, ListPlaylistsOutput } from '../api/types';
-import { t } from '../i18n';
+import type { ToolCall } from '../chat/parts';
+import { plural, t } from '../i18n';
 import { TrackRows } from '../music/track-rows';
 import { count } from '../ui/format';
 import { say } from '../ui/live-region';
 import { ShortList } from '../ui/short-list';
 import { toastError } from '../ui/toast';
-import { field, type BodyProps, type CardSpec } from './spec';
+import { field, quoted, type BodyProps, type CardSpec } from './spec';
 import './playlists.css';
 
 export const listPlaylists: CardSpec = {
   icon: ListMusic,
-  counts: true,
   title: (input, running) => {
     if (field(input, 'playlist') !== '') return running ? t('Reading a playlist') : t('Read a playlist');
     return running ? t('Reading your playlists') : t('Read your playlists');
+  },
+  outcome: ({ output }) => {
+    const { playlists = [], tracks = [] } = (output ?? {}) as unknown as Partial<ListPlaylistsOutput>;
+    if (tracks.length > 0) return count(tracks.length, 'track');
+    return playlists.length > 0 ? plural(playlists.length, '{n} playlist', '{n} playlists') : t('nothing found');
   },
   Body: ({ output, old }) => {
     const { playlists, tracks } = output as unknown as ListPlaylistsOutput;
@@ -43,10 +48,28 @@ export const listPlaylists: CardSpec = {
 
 export const editPlaylist: CardSpec = {
   icon: PencilLine,
-  // What exactly was done is in the summary beside it.
   title: (_input, running) => (running ? t('Changing a playlist') : t('Changed a playlist')),
+  outcome: whatChanged,
   Body: EditedPlaylist,
 };
+
+function whatChanged({ output }: ToolCall): string {
+  if (!output) return '';
+  const { action, changed, ...playlist } = output as unknown as EditPlaylistOutput;
+  const [first] = changed;
+  const title = quoted(playlist.title);
+  const what = first && changed.length === 1 ? quoted(first.title) : count(changed.length, 'track');
+  switch (action) {
+    case 'rename':
+      return t('renamed to {title}', { title });
+    case 'add':
+      return t('{what} added to {title}', { what, title });
+    case 'remove':
+      return t('{what} removed from {title}', { what, title });
+    case 'move':
+      return t('{what} moved to position {n} of {title}', { what, title, n: first?.position ?? 1 });
+  }
+}
 
 function EditedPlaylist({ output }: BodyProps) {
   const { id, title, changed, undoId } = output as unknown as EditPlaylistOutput;

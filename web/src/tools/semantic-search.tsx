@@ -12,7 +12,6 @@ import { field, quoted, type CardSpec } from './spec';
 export const semanticSearch: CardSpec = {
   icon: AudioLines,
   counts: true,
-  says: true,
   title: (input, running) => {
     const query = field(input, 'query');
     if (query === '') return running ? t('Searching your library') : t('Searched your library');

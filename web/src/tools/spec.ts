@@ -1,6 +1,7 @@
 // The definition of a tool's card.
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
+import type { ToolCall } from '../chat/parts';
 import { t } from '../i18n';
 
 export interface BodyProps {
@@ -16,8 +17,8 @@ export interface CardSpec {
   title: (input: unknown, running: boolean) => string;
   /** The title does not contain the number of results, so the line shows it. */
   counts?: boolean;
-  /** The title says what was searched, so an empty result need not repeat it. */
-  says?: boolean;
+  /** The words after the title of a call that has ended, where the number of results does not say it. */
+  outcome?: (call: ToolCall) => string;
   Body: ComponentType<BodyProps>;
 }
 

@@ -2,6 +2,7 @@
 import { ListChecks, ListTodo, PencilLine, SquareCheckBig, Trash2 } from 'lucide-react';
 import { useTasks } from '../api/task-queries';
 import type { DeleteTaskOutput, Task } from '../api/types';
+import type { ToolCall } from '../chat/parts';
 import { t } from '../i18n';
 import { TaskRow } from '../tasks/task-row';
 import { field, quoted, type BodyProps, type CardSpec } from './spec';
@@ -14,6 +15,7 @@ export const addTask: CardSpec = {
     if (field(input, 'title') === '') return running ? t('Adding a task') : t('Added a task');
     return running ? t('Adding {title}', { title }) : t('Added {title}', { title });
   },
+  outcome: () => '',
   Body: OneTask,
 };
 
@@ -32,20 +34,28 @@ export const listTasks: CardSpec = {
 export const completeTask: CardSpec = {
   icon: SquareCheckBig,
   title: (_input, running) => (running ? t('Completing a task') : t('Completed a task')),
+  outcome: nameOfTask,
   Body: OneTask,
 };
 
 export const updateTask: CardSpec = {
   icon: PencilLine,
   title: (_input, running) => (running ? t('Changing a task') : t('Changed a task')),
+  outcome: nameOfTask,
   Body: OneTask,
 };
 
 export const deleteTask: CardSpec = {
   icon: Trash2,
   title: (_input, running) => (running ? t('Deleting a task') : t('Deleted a task')),
+  outcome: nameOfTask,
   Body: DeletedTask,
 };
+
+function nameOfTask({ output }: ToolCall): string {
+  const title = field(output?.task ?? output, 'title');
+  return title === '' ? '' : quoted(title);
+}
 
 function OneTask({ output }: BodyProps) {
   const task = (output.task ?? output) as Partial<Task>;

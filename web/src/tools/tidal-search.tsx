@@ -11,7 +11,6 @@ import { field, quoted, type CardSpec } from './spec';
 export const tidalSearch: CardSpec = {
   icon: Disc3,
   counts: true,
-  says: true,
   title: (input, running) => {
     const query = field(input, 'query');
     if (query === '') return running ? t('Searching the Tidal catalogue') : t('Searched the Tidal catalogue');

@@ -15,6 +15,16 @@ describe('what an answer found', () => {
     expect(shownCall({ id: 'm', role: 'assistant', status: 'complete', parts: [] })).toBeNull();
   });
 
+  it('asks about no artist where a track has none', () => {
+    const tracks = [
+      { title: 'Night Ferry', artist: 'Ivy Marlow' },
+      { title: 'A Lamp Left On', artist: '' },
+    ];
+    const call = { id: '1', name: 'semanticSearch', input: {}, status: 'done' as const, output: { tracks } };
+    const found: ChatMessage = { id: 'm', role: 'assistant', status: 'complete', parts: [{ kind: 'tool', call }] };
+    expect(followUps(found)).toEqual(['More like “Night Ferry”', 'Tell me about “Night Ferry”']);
+  });
+
   it('suggests what to ask next from the names it has', () => {
     expect(followUps(live('discover'))).toContain('More like “Harbour Lights”');
     expect(followUps(live('discover'))).toContain('Make a playlist of these');

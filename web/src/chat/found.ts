@@ -69,8 +69,11 @@ function aboutTracks(tool: string, tracks: Found[]): string[] {
     // A look-up has just told.
     tool !== 'batchMetadata' && t('Tell me about “{title}”', { title: first.title }),
     tool !== 'suggestPlaylist' && tracks.length > 2 && t('Make a playlist of these'),
+    // Files may not name their artist.
     other && t('Songs by {artist}', { artist: other }),
-  ].filter((text) => typeof text === 'string');
+  ]
+    .filter((text) => typeof text === 'string')
+    .filter((text) => text !== '');
 }
 
 function aboutTasks(call: ToolCall): string[] {

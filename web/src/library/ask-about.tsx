@@ -10,7 +10,7 @@ export function AskAbout() {
   const tracks = data?.pages[0]?.tracks ?? [];
   const [first, ...others] = tracks;
   if (!first) return null;
-  const another = others.find(({ artist }) => artist !== first.artist);
+  const another = others.find(({ artist }) => artist !== '' && artist !== first.artist);
   const questions = [
     t('More like “{title}”', { title: first.title }),
     another && t('Songs by {artist}', { artist: another.artist }),

@@ -47,7 +47,7 @@ export function SelectionBar({ tracks, onClear }: { tracks: LibraryEntry[]; onCl
     toast(plural(removed, 'Removed {n} track from the library', 'Removed {n} tracks from the library'), { undo });
   };
   const ask = () => {
-    const named = tracks.map(({ title, artist }) => t('“{title}” by {artist}', { title, artist }));
+    const named = tracks.map(({ title, artist }) => (artist ? t('“{title}” by {artist}', { title, artist }) : t('“{title}”', { title })));
     returnToDraft(NEW_CHAT, t('About {tracks}: ', { tracks: named.join(', ') }));
     navigate('/');
   };

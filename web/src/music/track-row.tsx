@@ -108,7 +108,7 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
   const ask = useAsk();
   const { title, artist } = track;
   const { owned, busy, add, remove } = ownership;
-  const more = () => ask(t('More like “{title}” by {artist}', { title, artist }));
+  const more = () => ask(artist ? t('More like “{title}” by {artist}', { title, artist }) : t('More like “{title}”', { title }));
   const known = nameOf(track) !== '';
   const atTidal = tidalAddress(track);
   return (

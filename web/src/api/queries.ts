@@ -1,6 +1,7 @@
 // Every read request of the page by name, and every write with the queries that it invalidates.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
+import { shownTitle } from '../history/shown-title';
 import { ApiError, getJson, getPages, patch, post, remove, send } from './client';
 import { announce, type News } from './news';
 import { refresh } from './refresh';
@@ -59,7 +60,8 @@ export const useConversations = (q: string) =>
 /** The title in the list: the server titles a new conversation, and another tab may rename one. */
 export function useTitle(id: string | null): string | undefined {
   const { data } = useConversations('');
-  return data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id)?.title;
+  const listed = data?.pages.flatMap((page) => page.conversations).find((conversation) => conversation.id === id);
+  return listed && shownTitle(listed);
 }
 
 /** The whole of it as a file: every branch as JSON, the one that is shown as Markdown. */

@@ -10,6 +10,7 @@ import {
   type StoredMessage,
   type UsageFrame,
 } from '../api/types';
+import { shownTitle } from '../history/shown-title';
 import { appendText, asRecord, failure, interrupted, startedCall, success, updateCall, type Part } from './parts';
 
 export type { Part, ToolCall } from './parts';
@@ -200,7 +201,7 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
     ...state,
     conversationId: conversation.id,
     agent: agentOf(conversation.agent),
-    title: conversation.title,
+    title: shownTitle(conversation),
     model: conversation.model ?? null,
     consents: consentsOf(state, conversation),
   };

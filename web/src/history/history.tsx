@@ -22,6 +22,7 @@ import { Menu } from '../ui/menu';
 import { Failed, SkeletonRows } from '../ui/states';
 import { toast, toastError } from '../ui/toast';
 import { byDay } from './by-day';
+import { shownTitle } from './shown-title';
 import './history.css';
 
 export function History({ onNavigate }: { onNavigate?: () => void }) {
@@ -77,7 +78,8 @@ interface EntryProps {
 }
 
 function Entry({ conversation, words, onNavigate }: EntryProps) {
-  const { id, title, agent, pinned, match } = conversation;
+  const { id, agent, pinned, match } = conversation;
+  const title = shownTitle(conversation);
   const running = useIsRunning(id) || conversation.running;
   const [location, navigate] = useLocation();
   const [renaming, setRenaming] = useState(false);
@@ -172,14 +174,15 @@ function Marked({ line, words }: { line: string; words: string }) {
 }
 
 function Rename({ conversation, onDone }: { conversation: Conversation; onDone: () => void }) {
-  const [title, setTitle] = useState(conversation.title);
+  const before = shownTitle(conversation);
+  const [title, setTitle] = useState(before);
   const changed = useChanged();
   const sessions = useSessions();
 
   const save = async () => {
     onDone();
     const words = title.trim();
-    if (words === '' || words === conversation.title) return;
+    if (words === '' || words === before) return;
     try {
       await renameConversation(conversation.id, words);
       sessions.renamed(conversation.id, words);

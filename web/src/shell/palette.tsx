@@ -18,6 +18,7 @@ import {
 import { useState, type KeyboardEvent } from 'react';
 import { useLocation } from 'wouter';
 import { useConversations } from '../api/queries';
+import { shownTitle } from '../history/shown-title';
 import { t } from '../i18n';
 import { setTheme } from '../settings/theme';
 import { useDebounced } from '../ui/debounced';
@@ -117,6 +118,7 @@ function useCommands(words: string, onKeys: () => void): Command[] {
   // What an earlier word found stays until the new answer is there, but only where it still fits: Enter opens the first.
   const fits = ({ title }: { title: string }) => isCurrent || title.toLowerCase().includes(words.toLowerCase());
   const conversations = (data?.pages[0]?.conversations ?? [])
+    .map((conversation) => ({ id: conversation.id, title: shownTitle(conversation) }))
     .filter(fits)
     .slice(0, words === '' ? 5 : 10)
     .map(({ id, title }): Command => ({ id, label: title, icon: MessageSquare, run: go(`/c/${id}`) }));

@@ -7,6 +7,7 @@ import { refresh } from '../api/refresh';
 import { emptyTrash, eraseDeleted, restoreDeleted, TRASH, useTrash } from '../api/trash-queries';
 import type { Deleted } from '../api/types';
 import { msg, plural, t } from '../i18n';
+import { shownTitle } from '../history/shown-title';
 import { usePageTitle } from '../shell/page-title';
 import { Dialog } from '../ui/dialog';
 import { moment } from '../ui/format';
@@ -32,7 +33,7 @@ export default function TrashPage() {
   const queries = useQueryClient();
   const changed = useChanged();
   const [asked, setAsked] = useState<Asked>(null);
-  const items = data?.pages.flatMap((page) => page.items) ?? [];
+  const items = (data?.pages.flatMap((page) => page.items) ?? []).map(inWords);
 
   const reread = () => refresh(queries, TRASH);
   const restore = async (item: Deleted) => {
@@ -94,6 +95,8 @@ export default function TrashPage() {
     </div>
   );
 }
+
+const inWords = (item: Deleted): Deleted => (item.kind === 'conversation' ? { ...item, title: shownTitle(item) } : item);
 
 /** The detail of a conversation is Markdown; here it is one line of text. */
 const withoutMarks = (text: string): string => text.replace(/[*_`#>]+/g, '');

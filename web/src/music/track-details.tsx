@@ -1,5 +1,5 @@
 // Everything known about one track: why it came up, how it sounds, what it says.
-import { BookOpenText, ExternalLink, MicVocal, Sparkles } from 'lucide-react';
+import { ArrowUpRight, BookOpenText, MicVocal, Sparkles } from 'lucide-react';
 import { useState } from 'react';
 import { useTrack } from '../api/queries';
 import type { IndexedTrackResult } from '../api/types';
@@ -48,7 +48,7 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
         </span>
         {atTidal && (
           <a className="button small" href={atTidal} target="_blank" rel="noreferrer">
-            {t('Open in Tidal')} <ExternalLink size={13} aria-hidden />
+            {t('Open in Tidal')} <ArrowUpRight size={13} aria-hidden />
           </a>
         )}
         {withAdd && !track.inLibrary && nameOf(track) !== '' && (

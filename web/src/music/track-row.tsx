@@ -1,5 +1,5 @@
 // One track in a list: cover, names, why it is here, one action, a menu, and the rest on demand.
-import { AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ExternalLink, ListCollapse, ListPlus, Plus, Trash2 } from 'lucide-react';
+import { ArrowUpRight, AudioLines, BookmarkCheck, ChevronDown, Ellipsis, ListCollapse, ListPlus, Plus, Trash2 } from 'lucide-react';
 import { Suspense, memo, useId, useState, type HTMLAttributes, type ReactNode } from 'react';
 import { useAsk } from '../chat/ask';
 import type { IndexedTrackResult } from '../api/types';
@@ -146,7 +146,7 @@ function TrackActions({ track, ownership, open, onDetails, onPlaylist, actions }
           { label: open ? t('Hide details') : t('Details'), icon: ListCollapse, onSelect: onDetails },
           { label: t('Add to playlist …'), icon: ListPlus, onSelect: onPlaylist },
           ...(atTidal
-            ? [{ label: t('Open in Tidal'), icon: ExternalLink, onSelect: () => void window.open(atTidal, '_blank', 'noreferrer') }]
+            ? [{ label: t('Open in Tidal'), icon: ArrowUpRight, onSelect: () => void window.open(atTidal, '_blank', 'noreferrer') }]
             : []),
           ...actions,
           ...(known && !owned ? [{ label: t('Add to library'), icon: Plus, onSelect: () => void add() }] : []),

@@ -49,6 +49,8 @@ fn offline() -> Vec<(&'static str, String)> {
     let mut settings: Vec<_> = off.into_iter().map(|name| (name, "off".to_owned())).collect();
     settings.push(("SEGUE_MODEL", "offline".to_owned()));
     settings.push(("SEGUE_REQUESTS_PER_SECOND", "0".to_owned()));
+    // A search counts as a call of a tool, and ten calls a minute are allowed for each turn.
+    settings.push(("SEGUE_RATE_PER_MINUTE", "0".to_owned()));
     settings
 }
 

@@ -162,11 +162,11 @@ mod tests {
                 assert_eq!(seen[at], (at, row.to_vec()));
                 let input = &rows[at * n_in..][..n_in];
                 let length = input.iter().map(|x| x * x).sum::<f32>().sqrt();
-                for column in 0..n_out {
+                for (column, found) in row.iter().enumerate() {
                     let weight = |k: usize| f32::from(plain.bytes[k * n_out + column]) * plain.scale[column];
                     let sum: f32 = (0..n_in).map(|k| input[k] * weight(k)).sum();
                     let norm = (0..n_in).map(|k| weight(k).powi(2)).sum::<f32>().sqrt();
-                    let error = (row[column] - plain.bias[column] - sum).abs() / (length * norm);
+                    let error = (found - plain.bias[column] - sum).abs() / (length * norm);
                     assert!(error < tolerance, "{arithmetic:?}: row {at}, column {column} is off by {error}");
                 }
             }

@@ -156,5 +156,5 @@ test('a screen reader hears finished blocks only', async ({ page }) => {
   const heard = await page.evaluate(() => (window as unknown as { heard: string[] }).heard);
   expect(heard.length).toBeLessThanOrEqual(4);
   expect(heard.join('\n')).toContain('Let me listen through your library for that.');
-  expect(heard.join('\n')).toMatch(/Found \d+ tracks? matching/);
+  expect(heard.join('\n')).toMatch(/Searched your library for .+ · \d+ found/);
 });

@@ -14,18 +14,22 @@ function staysInView(box: HTMLDivElement): boolean {
   return window.matchMedia(SMALL).matches || answer?.querySelector('.track') != null;
 }
 
-function follow(box: HTMLDivElement | null, keepQuestion: boolean): void {
-  if (!box) return;
+/** Scrolls, and returns where to. */
+function follow(box: HTMLDivElement | null, keepQuestion: boolean): number | null {
+  if (!box) return null;
   const question = keepQuestion && staysInView(box) ? [...box.querySelectorAll<HTMLElement>('.message.user')].at(-1) : undefined;
   const end = box.scrollHeight - box.clientHeight;
   const top = question ? question.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop - GAP_PX : end;
   box.scrollTo({ top: Math.min(end, top) });
+  return box.scrollTop;
 }
 
 export function useFollowScroll(conversation: string, following: boolean) {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const stuck = useRef(true);
+  /** Where this hook scrolled to last. */
+  const ours = useRef<number | null>(null);
   const [atEnd, setAtEnd] = useState(true);
 
   const keepQuestion = useRef(true);
@@ -34,7 +38,7 @@ export function useFollowScroll(conversation: string, following: boolean) {
     stuck.current = true;
     keepQuestion.current = withQuestion;
     setAtEnd(true);
-    follow(box.current, withQuestion);
+    ours.current = follow(box.current, withQuestion);
   }, []);
   /** To the newest turn: where one lands after opening or sending. */
   const toNewest = useCallback(() => go(true), [go]);
@@ -44,7 +48,8 @@ export function useFollowScroll(conversation: string, following: boolean) {
     const element = box.current;
     if (!element) return;
     const near = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
-    stuck.current = near;
+    // The event of our own scrolling comes later: an answer that came at once has grown the page by then, and nobody has moved.
+    if (element.scrollTop !== ours.current) stuck.current = near;
     setAtEnd(near);
   }, []);
 
@@ -61,7 +66,7 @@ export function useFollowScroll(conversation: string, following: boolean) {
     // The first growth after opening is the stored conversation coming in; later ones count only during a turn.
     let settled = false;
     const observer = new ResizeObserver(() => {
-      if (stuck.current && (following || !settled)) follow(box.current, keepQuestion.current);
+      if (stuck.current && (following || !settled)) ours.current = follow(box.current, keepQuestion.current);
       else onScroll();
       settled = true;
     });

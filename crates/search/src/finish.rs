@@ -2,7 +2,7 @@
 //! of the whole list.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -24,6 +24,8 @@ pub(crate) struct Candidates<K> {
     pub(crate) yardstick: Yardstick,
     /// The highest sum of evidence first.
     ranked: Vec<(K, Evidence, f32)>,
+    /// Candidates that are judged whatever their sum: one of their names contains all words of the query.
+    named: BTreeSet<K>,
 }
 
 /// The number of candidates to judge for this number of results.
@@ -45,7 +47,11 @@ impl<K: Ord + Clone> Candidates<K> {
         let with_sum = evidence.into_iter().map(|(key, evidence)| (key, evidence, yardstick.sum(&evidence, n_terms)));
         let mut ranked: Vec<_> = with_sum.collect();
         ranked.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| a.0.cmp(&b.0)));
-        Self { judge, yardstick, ranked }
+        Self { judge, yardstick, ranked, named: BTreeSet::new() }
+    }
+
+    pub(crate) fn with_named(self, named: BTreeSet<K>) -> Self {
+        Self { named, ..self }
     }
 
     /// What another wording of a message is worth: less if the message is about daily life and the wording does not show it.
@@ -55,7 +61,12 @@ impl<K: Ord + Clone> Candidates<K> {
 
     /// The candidates to judge.
     pub(crate) fn best(&self, limit: usize) -> impl Iterator<Item = &K> {
-        self.ranked.iter().take(n_judged(limit)).map(|(key, ..)| key)
+        self.judged(limit).map(|(key, ..)| key)
+    }
+
+    fn judged(&self, limit: usize) -> impl Iterator<Item = &(K, Evidence, f32)> {
+        let is_judged = move |at: usize, key: &K| at < n_judged(limit) || self.named.contains(key);
+        self.ranked.iter().enumerate().filter(move |(at, (key, ..))| is_judged(*at, key)).map(|(_, one)| one)
     }
 
     fn scored<'c>(
@@ -64,11 +75,13 @@ impl<K: Ord + Clone> Candidates<K> {
         limit: usize,
     ) -> impl Iterator<Item = Scored<&'c K>> {
         let best_sum = self.ranked.first().map_or(0.0, |(_, _, sum)| *sum);
-        let judged = self.ranked.iter().take(n_judged(limit)).filter_map(move |(key, evidence, sum)| {
+        let judged = self.judged(limit).filter_map(move |(key, evidence, sum)| {
             let spreads = self.yardstick.spreads(evidence.similarity);
             let found = self.judge.compare(tracks.get(key)?);
             let confidence = self.judge.confidence(&found, spreads, evidence.sound);
-            Some((key, evidence.similarity, *sum, confidence))
+            // Words that others use more often are no evidence against the one with this name.
+            let sum = if found.is_name { best_sum } else { *sum };
+            Some((key, evidence.similarity, sum, confidence))
         });
         let judged: Vec<(&K, f32, f32, f32)> = judged.collect();
         let greatest = judged.iter().map(|(.., confidence)| *confidence).fold(0.0, f32::max);

@@ -35,6 +35,8 @@ pub(crate) struct Match {
     pub(crate) is_phrase: bool,
     /// Computed only for queries that seem to be off topic: the query is a name of the track, or a line of its lyrics.
     pub(crate) is_quoted: bool,
+    /// The whole query is a name of the track.
+    pub(crate) is_name: bool,
 }
 
 /// The weight of a word by its position: in a name or a tag (1), in a text about the track, near other words of the query
@@ -67,7 +69,7 @@ impl Judge {
         let words = &read.words;
         if self.terms.is_empty() {
             let is_name = self.is_whole_name(words);
-            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name };
+            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name, is_name };
         }
         let shared = words.shared(self.terms.iter().map(|(term, _)| term.as_str()));
         if shared.is_empty() {
@@ -85,10 +87,12 @@ impl Judge {
         };
         let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
         let found: f32 = self.terms.iter().enumerate().map(|(term, (_, weight))| weight * share(term)).sum();
+        let is_name = self.is_whole_name(words);
         Match {
             coverage: found / full.max(0.4),
-            is_phrase: self.is_phrase_of(read, &shared, &told, &sung),
-            is_quoted: self.is_off_topic && (self.is_whole_name(words) || self.is_line_of(words)),
+            is_phrase: is_name || self.is_phrase_of(read, &shared, &told, &sung),
+            is_quoted: self.is_off_topic && (is_name || self.is_line_of(words)),
+            is_name,
         }
     }
 
@@ -111,7 +115,7 @@ impl Judge {
         sung: &[SharedWord],
     ) -> bool {
         if self.terms.len() < 2 {
-            return shared.is_tag() || self.is_whole_name(&read.words);
+            return shared.is_tag();
         }
         self.is_in_order(told, || document::meaning(&read.track).into())
             || self.is_in_order(sung, || read.lyrics().into())
@@ -143,7 +147,7 @@ impl Judge {
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
         let is_phrase = found.is_phrase || found.is_quoted;
         if is_phrase {
-            sure = 1.0 - (1.0 - sure) * (1.0 - PHRASE);
+            sure = 1.0 - (1.0 - sure) * (1.0 - if found.is_name { NAME } else { PHRASE });
         }
         let is_quotation = found.is_quoted || (found.is_phrase && self.terms.len() > 2);
         let is_surely_off_topic = self.topic.errand >= 1.0;
@@ -163,6 +167,8 @@ const MEANING: f32 = 0.6;
 const MEANING_ALONE: f32 = 0.22;
 const MEANING_ACROSS: f32 = 0.5;
 const PHRASE: f32 = 0.6;
+/// The same for a query that is a whole name: nothing is a better answer to it.
+const NAME: f32 = 0.9;
 /// Half of the words count much less than half of a match.
 const PARTIAL: f32 = 1.8;
 /// Of a message that songs answer, a part of the words and a similarity count more: it cannot be jargon.

@@ -47,7 +47,7 @@ impl Query {
     fn compare(&self, track: &Track, is_off_topic: bool) -> Match {
         let is_name = self.is_name(track);
         if self.terms.is_empty() {
-            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name };
+            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name, is_name };
         }
         let (meaning, lyrics) = (document::meaning(track), track.lyrics.clone().unwrap_or_default());
         let labels = [document::names(track), track.tags.join(" "), track.genres.join(" ")].join(" ");
@@ -64,13 +64,13 @@ impl Query {
         let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
         let found: f32 = self.terms.iter().map(|(term, weight)| weight * share(term)).sum();
         let is_phrase = match self.terms.as_slice() {
-            [(only, _)] => is_name || track.tags.iter().chain(&track.genres).any(|tag| terms_of(tag) == [only.clone()]),
+            [(only, _)] => track.tags.iter().chain(&track.genres).any(|tag| terms_of(tag) == [only.clone()]),
             _ => self.is_in_order(&meaning, &told) || self.is_in_order(&lyrics, &sung),
         };
         let n = self.all_terms.len();
         let is_line = || n >= 4 && terms_of(&lyrics).windows(n).any(|line| line == self.all_terms);
         let is_quoted = is_off_topic && (is_name || is_line());
-        Match { coverage: found / full.max(0.4), is_phrase, is_quoted }
+        Match { coverage: found / full.max(0.4), is_phrase: is_name || is_phrase, is_quoted, is_name }
     }
 
     fn is_in_order(&self, text: &str, found: &[Word]) -> bool {

@@ -107,7 +107,11 @@ impl Topic {
 /// The probability that a message is about daily life. A single word is a search term, which is about neither.
 fn daily_life(message: &str, english: &str) -> Option<f32> {
     // The table reads every other word, such as a name, in pieces, which say little about its meaning.
-    let is_known = |start: usize, end: usize| is_piece(&english[start..end].to_lowercase());
+    // A single letter, which the table knows in every script, says nothing.
+    let is_known = |start: usize, end: usize| {
+        let word = english[start..end].to_lowercase();
+        word.chars().nth(1).is_some() && is_piece(&word)
+    };
     let knows_one = content_words(english).iter().any(|content| is_known(content.word.start, content.word.end));
     if words(message).len() < 2 || !knows_one {
         return None;

@@ -29,6 +29,10 @@ use super::{
 
 /// Candidates from each side. Even the end of a list of 100 then contains candidates from both.
 const CANDIDATES: usize = 200;
+/// Candidates by each kind of name. An album has about this many tracks.
+const NAMED: usize = 30;
+/// A query with more words is not a name.
+const MOST_NAME_WORDS: usize = 8;
 const NAMES_BOOST: Score = 0.5;
 const LYRICS_BOOST: Score = 0.7;
 
@@ -61,7 +65,8 @@ impl Search<'_> {
         let (by_meaning, by_words) =
             rayon::join(|| self.by_meaning(vector, narrowed, n), || self.by_words(&terms, narrowed, n));
         let (mut similarities, mut words) = (by_meaning?, by_words?);
-        let candidates: BTreeSet<DocAddress> = similarities.keys().chain(words.keys()).copied().collect();
+        let named = self.by_name(&terms, narrowed)?;
+        let candidates: BTreeSet<DocAddress> = similarities.keys().chain(words.keys()).chain(&named).copied().collect();
         self.add_words(&terms, &candidates, &mut words)?;
         self.add_similarities(vector, &candidates, &mut similarities)?;
         let columns = self.columns(sounds)?;
@@ -70,11 +75,12 @@ impl Search<'_> {
             let of = |side: &BTreeMap<DocAddress, f32>| side.get(&key).copied().unwrap_or_default();
             (key, Evidence { words: of(&words), similarity: of(&similarities), sound })
         };
-        Ok(Candidates::new(
+        let found = Candidates::new(
             (text, *is_across),
             self.yardstick(vector, *is_across),
             candidates.into_iter().map(evidence),
-        ))
+        );
+        Ok(found.with_named(named))
     }
 
     /// Ranking by words or by meaning alone: the baseline for measurements.
@@ -150,6 +156,26 @@ impl Search<'_> {
         };
         let found = self.snapshot.searcher.search(&query, &TopDocs::with_limit(n).order_by_score())?;
         Ok(found.into_iter().map(|(score, address)| (address, score)).collect())
+    }
+
+    /// Tracks with all these words in their title, artist or album; the shortest names first. In a large library, hundreds of
+    /// tracks may have the words of a title scattered over their names and lyrics, often enough for a higher BM25 score.
+    fn by_name(&self, terms: &[QueryTerm], narrowed: Option<&Narrowed>) -> Result<BTreeSet<DocAddress>, IndexError> {
+        let mut named = BTreeSet::new();
+        if terms.is_empty() || terms.len() > MOST_NAME_WORDS {
+            return Ok(named);
+        }
+        for field in [self.fields.title, self.fields.artist, self.fields.album] {
+            let all = terms.iter().map(|term| (Occur::Must, counted(Term::from_field_text(field, &term.text))));
+            let within = narrowed.map(|narrowed| {
+                let silent: Box<dyn Query> = Box::new(ConstScoreQuery::new(narrowed.query.box_clone(), 0.0));
+                (Occur::Must, silent)
+            });
+            let query = BooleanQuery::new(all.chain(within).collect());
+            let found = self.snapshot.searcher.search(&query, &TopDocs::with_limit(NAMED).order_by_score())?;
+            named.extend(found.into_iter().map(|(_, address)| address));
+        }
+        Ok(named)
     }
 
     /// BM25 scores of the candidates that only the vector search found.

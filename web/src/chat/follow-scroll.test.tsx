@@ -32,7 +32,7 @@ function draw() {
       </div>
     );
   }
-  const box = render(<Thread />).getByTestId<HTMLDivElement>('box');
+  const box = render(<Thread />).getByTestId('box') as HTMLDivElement;
   let height = CLIENT;
   Object.defineProperty(box, 'scrollHeight', { get: () => height });
   Object.defineProperty(box, 'clientHeight', { get: () => CLIENT });

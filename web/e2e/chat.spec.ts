@@ -5,9 +5,8 @@ import { answered, answers, ask, box, expect, questions, test, thread, token } f
 test('a Discover turn is watched, opened and looked into', async ({ page }) => {
   await page.goto('/');
   await ask(page, 'Songs for a rainy night drive');
-  await expect(
-    page.getByText("Searching your library for 'rainy nights'").or(page.getByText("Searched your library for 'rainy nights'")),
-  ).toBeVisible();
+  // Not the announcer, which says it too.
+  await expect(page.locator('.tool-title', { hasText: /Search(ing|ed) your library for 'rainy nights'/ })).toBeVisible();
   await answered(page);
   await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}$/);
 

@@ -42,12 +42,19 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// request that waits for the lock.
 #[cfg(target_os = "linux")]
 const NICE: libc::c_int = 10;
+#[cfg(target_os = "linux")]
+const LEAST: libc::c_int = 19;
 
+/// Lowers the priority of the calling thread for the rest of its life.
 #[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "only the C library can set the priority of a thread")]
-fn lower_priority() {
-    // SAFETY: the call takes numbers only. 0 is the calling thread on Linux.
-    let done = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
+pub fn lower_priority() {
+    // SAFETY: the calls take numbers only. 0 is the calling thread on Linux.
+    let done = unsafe {
+        // The operator may have started the process with a low priority.
+        let before = libc::getpriority(libc::PRIO_PROCESS, 0);
+        libc::setpriority(libc::PRIO_PROCESS, 0, (before + NICE).min(LEAST))
+    };
     if done != 0 {
         tracing::debug!(error = %std::io::Error::last_os_error(), "the priority of a thread cannot be lowered");
     }
@@ -55,7 +62,7 @@ fn lower_priority() {
 
 /// Other systems set the priority of the whole process.
 #[cfg(not(target_os = "linux"))]
-fn lower_priority() {}
+pub fn lower_priority() {}
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
@@ -73,9 +80,10 @@ mod tests {
     #[tokio::test]
     async fn only_background_threads_have_a_low_priority() {
         let before = nice();
-        assert_eq!(spawn_blocking(nice).await.unwrap(), i64::from(NICE));
+        let low = (before + i64::from(NICE)).min(i64::from(LEAST));
+        assert_eq!(spawn_blocking(nice).await.unwrap(), low);
         assert_eq!(tokio::task::spawn_blocking(nice).await.unwrap(), before);
-        assert_eq!(run(|| thread::spawn(nice).join().unwrap()), i64::from(NICE), "it is inherited");
+        assert_eq!(run(|| thread::spawn(nice).join().unwrap()), low, "it is inherited");
         assert_eq!(nice(), before);
     }
 }

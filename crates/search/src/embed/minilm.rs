@@ -34,10 +34,14 @@ pub struct MiniLm {
 
 struct Loaded {
     network: Network,
-    /// One for each core, with one thread. A batch runs on one thread: two batches side by side waste less time than two
-    /// threads that wait for each other after every product.
-    cores: Vec<ThreadPool>,
+    for_queries: Cores,
+    /// Of low priority. A query never waits for a batch of documents.
+    for_documents: Cores,
 }
+
+/// A pool for each core, with one thread. A batch runs on one thread: two batches side by side waste less time than two
+/// threads that wait for each other after every product.
+type Cores = Vec<ThreadPool>;
 
 impl MiniLm {
     /// The model in this folder, if it was downloaded. A damaged file is an error with a clear message.
@@ -62,10 +66,10 @@ impl MiniLm {
 }
 
 impl Embedder for MiniLm {
-    fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let (loaded, texts) = (self.loaded.clone(), texts.to_vec());
-            let computed = tokio::task::spawn_blocking(move || loaded.embed(&texts)).await;
+            let computed = tokio::task::spawn_blocking(move || loaded.embed(&texts, kind)).await;
             Ok(computed.context("the embedding thread died")??)
         })
     }
@@ -77,19 +81,29 @@ impl Embedder for MiniLm {
 
 impl Loaded {
     fn read(file: &[u8], arithmetic: Arithmetic) -> anyhow::Result<Self> {
-        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let core = |_| ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "minilm".into()).build();
-        Ok(Self { network: Network::read(file, arithmetic)?, cores: (0..n_cores).map(core).collect::<Result<_, _>>()? })
+        let for_documents = cores(background::lower_priority)?;
+        Ok(Self { network: Network::read(file, arithmetic)?, for_queries: cores(|| ())?, for_documents })
     }
 
-    fn embed(&self, texts: &[String]) -> anyhow::Result<Vec<Vec<f32>>> {
+    fn embed(&self, texts: &[String], kind: Kind) -> anyhow::Result<Vec<Vec<f32>>> {
+        let cores = if kind == Kind::Document { &self.for_documents } else { &self.for_queries };
         let texts: Vec<Vec<u32>> = texts.iter().map(|text| pieces(text)).collect();
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
-        batches::compute(&self.cores, &batches::by_length(&lengths, MAX_PIECES), |core, batch| {
+        batches::compute(cores, &batches::by_length(&lengths, MAX_PIECES), |core, batch| {
             let batch: Vec<&[u32]> = batch.iter().map(|at| texts[*at].as_slice()).collect();
             core.install(|| self.network.run(&batch))
         })
     }
+}
+
+/// `at_start` runs on each thread.
+fn cores(at_start: fn()) -> anyhow::Result<Cores> {
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let core = |_| {
+        let one = ThreadPoolBuilder::new().num_threads(1).thread_name(|_| "minilm".into());
+        one.start_handler(move |_| at_start()).build()
+    };
+    Ok((0..n_cores).map(core).collect::<Result<_, _>>()?)
 }
 
 fn pieces(text: &str) -> Vec<u32> {

@@ -18,6 +18,11 @@ use music::Track;
 /// The weight of a wording that the user did not type.
 const REWORDED: f32 = 0.95;
 
+/// Candidates by each kind of name. An album has about this many tracks.
+pub(crate) const NAMED: usize = 30;
+/// A query with more words is not a name.
+pub(crate) const MOST_NAME_WORDS: usize = 8;
+
 /// The candidates of one wording.
 pub(crate) struct Candidates<K> {
     pub(crate) judge: Judge,

@@ -18,7 +18,7 @@ use query::{
 use super::{
     super::{
         IndexError,
-        finish::Candidates,
+        finish::{Candidates, MOST_NAME_WORDS, NAMED},
         fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot},
         vectors::Vectors,
     },
@@ -29,10 +29,6 @@ use super::{
 
 /// Candidates from each side. Even the end of a list of 100 then contains candidates from both.
 const CANDIDATES: usize = 200;
-/// Candidates by each kind of name. An album has about this many tracks.
-const NAMED: usize = 30;
-/// A query with more words is not a name.
-const MOST_NAME_WORDS: usize = 8;
 const NAMES_BOOST: Score = 0.5;
 const LYRICS_BOOST: Score = 0.7;
 

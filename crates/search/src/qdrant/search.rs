@@ -15,6 +15,7 @@ use query::{
     features::{Feature, SoundPreference, sound_fit},
     gloss,
     stop::content_words,
+    words::telling_words,
 };
 
 use super::{
@@ -32,6 +33,8 @@ use crate::embed;
 use music::DocumentId;
 
 const CANDIDATES: usize = 200;
+/// The fields with the words of a name.
+const NAMES: [&str; 3] = ["title", "artist", "album"];
 
 pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer, IndexError> {
     let narrowed = Narrowed::new(&plan.filter, &plan.scope);
@@ -148,6 +151,8 @@ struct Found {
     similarity: BTreeMap<DocumentId, f32>,
     words: BTreeMap<DocumentId, f32>,
     sound: BTreeMap<DocumentId, f32>,
+    /// Those with all words of the query in one name.
+    named: BTreeSet<DocumentId>,
 }
 
 impl Wording<'_> {
@@ -158,6 +163,7 @@ impl Wording<'_> {
         let mut searches = vec![self.dense(filter.clone(), n)];
         if !words.is_empty() {
             searches.push(self.sparse(&words, filter, n));
+            searches.extend(self.by_name(&words));
         }
         let answers = self.ask(searches).await?;
         let mut found = Found::default();
@@ -171,11 +177,23 @@ impl Wording<'_> {
                 Evidence { words: of(&found.words), similarity: of(&found.similarity), sound: of(&found.sound) };
             (*id, evidence)
         };
-        Ok(Candidates::new(
-            (self.text, self.is_across),
-            Yardstick::of(&sample, self.is_across),
-            candidates.into_iter().map(evidence),
-        ))
+        let yardstick = Yardstick::of(&sample, self.is_across);
+        let evidence: Vec<_> = candidates.into_iter().map(evidence).collect();
+        Ok(Candidates::new((self.text, self.is_across), yardstick, evidence).with_named(found.named))
+    }
+
+    /// Tracks with all these words in their title, artist or album, which hundreds of others may have scattered over their
+    /// names and lyrics.
+    fn by_name(&self, words: &BTreeMap<u32, f32>) -> Vec<QueryPoints> {
+        let terms: BTreeSet<String> = telling_words(self.text).into_iter().map(|word| word.term).collect();
+        if terms.len() > finish::MOST_NAME_WORDS {
+            return vec![];
+        }
+        let all = |field: &str| {
+            let has = terms.iter().map(|term| Condition::matches(field, term.clone()));
+            self.sparse(words, self.narrowed.with(has), finish::NAMED)
+        };
+        NAMES.map(all).into()
     }
 
     /// Asks each side about the candidates that only the other side knew.
@@ -236,15 +254,19 @@ impl Wording<'_> {
 }
 
 impl Found {
-    /// Reads an answer of the dense and one of the sparse side.
+    /// Reads an answer of the dense side, one of the sparse side, and those about names, which are of the sparse side too.
     fn read(&mut self, answers: &[BatchResult], wishes: &[SoundPreference]) -> Result<(), IndexError> {
-        for (answer, side) in answers.iter().zip([&mut self.similarity, &mut self.words]) {
+        for (at, answer) in answers.iter().enumerate() {
             for point in &answer.result {
                 let id = points::document(&point.payload)?;
                 let fit = sound_fit(wishes, |feature| sound_of(point.payload.get(feature.name())));
                 self.sound.insert(id, fit);
+                let side = if at == 0 { &mut self.similarity } else { &mut self.words };
                 let best = side.entry(id).or_insert(point.score);
                 *best = best.max(point.score);
+                if at > 1 {
+                    self.named.insert(id);
+                }
             }
         }
         Ok(())

@@ -58,6 +58,15 @@ pub(crate) async fn a_hit_says_why(index: &dyn TrackIndex) {
     assert_eq!((calm.words.join(" "), calm.features.join(" ")), ("calm lullaby".into(), "low energy (0.10)".into()));
 }
 
+pub(crate) async fn a_title_is_found_although_hundreds_of_tracks_use_its_words_more_often(index: &dyn TrackIndex) {
+    let about = "An almanac of ditches. Copper, and once more copper. Then a ditch, and the almanac.";
+    let mut tracks: Vec<_> = (0..500).map(|n| track(n, "Almanac Copper", "Ditch Almanac", about)).collect();
+    tracks.push(track(1000, "Copper Ditch Almanac", "Corvin Cavendish", ""));
+    index.apply(&upserts(&tracks, 1)).await.unwrap();
+    let found = found(index, SearchPlan::new("Copper Ditch Almanac", 3)).await;
+    assert!(found.iter().any(|title| title == "Copper Ditch Almanac"), "{found:?}");
+}
+
 pub(crate) async fn filters_narrow_both_sides(index: &dyn TrackIndex) {
     index.apply(&upserts(&small_library(), 1)).await.unwrap();
     let feature =
@@ -288,6 +297,7 @@ macro_rules! contract_of {
     ($(#[$attribute:meta])* $fresh:path) => {
         $crate::contract::contract_of!([$(#[$attribute])*] $fresh; queries_find_their_track scores_say_when_nothing_matches a_hit_says_why
             limits_in_words_are_kept_exactly what_is_denied_is_neither_found_nor_a_reason what_is_like_a_track_is_not_the_track
+            a_title_is_found_although_hundreds_of_tracks_use_its_words_more_often
             filters_narrow_both_sides a_scope_shows_own_documents_and_hides_the_rest a_scope_holds_for_lists_totals_and_what_is_undecided
             names_are_found_in_other_scripts emoji_are_words errands_in_other_languages_match_nothing
             more_wordings_find_more tracks_are_fetched_by_code_in_the_order_asked

@@ -152,18 +152,6 @@ async fn a_score_does_not_depend_on_the_size_of_the_library() {
 }
 
 #[tokio::test]
-async fn a_title_is_found_although_hundreds_of_tracks_use_its_words_more_often() {
-    let dir = tempfile::tempdir().unwrap();
-    let index = open(&dir).unwrap();
-    let about = "An almanac of ditches. Copper, and once more copper. Then a ditch, and the almanac.";
-    let mut tracks: Vec<_> = (0..500).map(|n| track(n, "Almanac Copper", "Ditch Almanac", about)).collect();
-    tracks.push(track(1000, "Copper Ditch Almanac", "Corvin Cavendish", ""));
-    index.apply(&upserts(&tracks, 1)).await.unwrap();
-    let found = titles(&index, "Copper Ditch Almanac").await;
-    assert!(found.iter().any(|title| title == "Copper Ditch Almanac"), "{found:?}");
-}
-
-#[tokio::test]
 async fn vectors_of_unchanged_text_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let index = open(&dir).unwrap();

@@ -1,7 +1,7 @@
-//! Undoes a merge or a split, in any order: what was merged later stays, as if this merge had not been made.
+//! Undoes a merge or a split. Merges are undone in any order: what was merged later stays, as if this merge had not been made.
 //!
 //! A merge adds the plays and the files of a track to another one, which may be merged itself. So the undo takes them from every
-//! track to which later merges have carried them.
+//! track to which later merges have carried them. A split is undone while both of its tracks are in the library.
 
 use engine::UserId;
 use sqlx::types::Json;
@@ -38,10 +38,14 @@ const LATER: &str = "SELECT id, recording_id, into_id, kind, before FROM track_m
     WHERE user_id = $1 AND into_id = $2 AND id > $3 AND kind = 'merge' AND undone_at IS NULL ORDER BY id";
 const NEXT: &str = "SELECT id, recording_id, into_id, kind, before FROM track_merges
     WHERE user_id = $1 AND recording_id = $2 AND kind = 'merge' AND undone_at IS NULL ORDER BY id DESC LIMIT 1";
+/// Merges after a split that have removed one of its tracks, or have made the split-off track part of something else.
+const AFTER_SPLIT: &str = "SELECT 1 FROM track_merges WHERE user_id = $1 AND kind = 'merge' AND undone_at IS NULL
+    AND id > $2 AND (recording_id IN ($3, $4) OR into_id = $4) LIMIT 1";
 const SET_BEFORE: &str = "UPDATE track_merges SET before = $2 WHERE id = $1";
 
 impl Store {
-    /// Undoes a merge or a split. `NotFound` if it belongs to another user or was already undone.
+    /// Undoes a merge or a split. `NotFound` if it belongs to another user or was already undone; `Conflict` for a split one of
+    /// whose tracks was merged later.
     pub async fn undo_merge(&self, owner: &UserId, id: Uuid) -> Result<(), StoreError> {
         const TAKE: &str = "UPDATE track_merges SET undone_at = $3 WHERE id = $1 AND user_id = $2 AND undone_at IS NULL
             RETURNING id, recording_id, into_id, kind, before";
@@ -60,12 +64,22 @@ impl Store {
             wake(&mut tx, std::slice::from_ref(&row.recording_id)).await?;
             take_back(&mut tx, user, row).await?
         } else {
+            refuse_after_merge(&mut tx, user, &row).await?;
             remove(&mut tx, user, &row.into_id).await?;
             park(&mut tx, std::slice::from_ref(&row.into_id)).await?;
             vec![row.recording_id, row.into_id]
         };
         project(&mut tx, &changed).await?;
         tx.commit().await
+    }
+}
+
+/// The undo of a split would take a file from the track of a later merge, which would not know it.
+async fn refuse_after_merge(tx: &mut Tx, user: &str, split: &MergeRow) -> Result<(), StoreError> {
+    let query = tx.query(AFTER_SPLIT).bind(user).bind(split.id).bind(&split.recording_id).bind(&split.into_id);
+    match query.fetch_optional::<(i32,)>().await? {
+        Some(_) => Err(StoreError::Conflict("One of these tracks was merged later. Please undo that merge first.")),
+        None => Ok(()),
     }
 }
 

@@ -113,6 +113,52 @@ async fn a_file_that_is_split_off_stays_a_separate_track() {
 }
 
 #[tokio::test]
+async fn a_split_is_undone_after_the_later_merges_of_its_tracks() {
+    let dir = tempfile::tempdir().unwrap();
+    let app = TestApp::shared([], &[("SEGUE_OPERATORS", "ann")]).await;
+    let ann = app.person("ann");
+    for (file, title, sound) in [("a", "Low Tide", 1), ("b", "Low Tide", 2), ("c", "High Tide", 3)] {
+        let tags = [("TIT2", title), ("TPE1", "The Local Band"), ("TALB", file)];
+        fs::write(dir.path().join(format!("{file}.mp3")), mp3(&tags, "", sound)).unwrap();
+    }
+    let (_, source) = post(&ann, "/api/library/sources", json!({"kind": "folder", "path": dir.path()})).await;
+    ann.answer(Method::POST, &format!("/api/library/sources/{}/sync", source["id"].as_str().unwrap()), None).await;
+    let tracks = ann.get("/api/library/tracks?sort=title").await["tracks"].clone();
+    let [other, whole] = [&tracks[0], &tracks[1]].map(|track| track["trackId"].as_str().unwrap().to_owned());
+    let undo = async |done: &Value| {
+        post(&ann, &format!("/api/tracks/merges/{}/undo", done["undoId"].as_str().unwrap()), json!({})).await
+    };
+    let library = async || {
+        let tracks = ann.get("/api/library/tracks?sort=title").await["tracks"].clone();
+        let names =
+            tracks.as_array().unwrap().iter().map(|track| (track["trackId"].clone(), track["location"].clone()));
+        names.collect::<Vec<_>>()
+    };
+    let whole_library = library().await;
+
+    // The track that it came from, the new track, and the other one merged into the new track.
+    for from_new in [None, Some(true), Some(false)] {
+        let (status, split) = post(&ann, &format!("/api/tracks/{whole}/split"), json!({})).await;
+        assert_eq!(status, 200, "{split}");
+        let new = split["track"]["trackId"].as_str().unwrap();
+        let (from, into) = match from_new {
+            None => (whole.as_str(), other.as_str()),
+            Some(true) => (new, other.as_str()),
+            Some(false) => (other.as_str(), new),
+        };
+        let (status, merged) = post(&ann, &format!("/api/tracks/{from}/merge"), json!({"into": into})).await;
+        assert_eq!(status, 200, "{merged}");
+        let before = library().await;
+        let (status, answer) = undo(&split).await;
+        assert_eq!((status, &answer["error"]["code"]), (409, &json!("CONFLICT")), "{answer}");
+        assert_eq!(library().await, before, "nothing has changed");
+        assert_eq!(undo(&merged).await.0, 204);
+        assert_eq!(undo(&split).await.0, 204);
+        assert_eq!(library().await, whole_library, "everything is as it was");
+    }
+}
+
+#[tokio::test]
 async fn a_second_isrc_in_a_file_refers_to_the_same_recording() {
     let app = TestApp::scripted([]).await;
     let tags = [("TIT2", "Low Tide"), ("TPE1", "The Local Band"), ("TSRC", "QZXYZ1900004;QZXYZ1900005")];

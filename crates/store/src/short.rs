@@ -5,6 +5,7 @@
 //! long work pauses between its transactions, because turns need the processor as well.
 
 use std::{
+    future::Future,
     ops::{Deref, DerefMut},
     sync::{
         Arc,
@@ -13,7 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::block_in_place,
+};
 
 use super::{
     Store, StoreError,
@@ -24,9 +29,11 @@ use super::{
 /// The longest time that a transaction of a long task should hold the writer. A longer one is logged.
 const LIMIT: Duration = Duration::from_millis(50);
 /// On a busy machine or a slow disk a transaction may take several times as long as the previous one.
-const GOAL: Duration = Duration::from_millis(10);
+const GOAL: Duration = Duration::from_millis(5);
 /// While turns are running, the pause after a transaction is this many times as long as the transaction.
 const PAUSE: u32 = 2;
+/// A transaction that stood still must not stop long work for as long again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// A turn that has written something is running for at least this long, as far as long work is concerned.
 const RUNS_FOR: Duration = Duration::from_secs(1);
 const FIRST: usize = 16;
@@ -100,7 +107,7 @@ impl Paces {
         self.longest_us.fetch_max(micros(held), Ordering::Relaxed);
         let (now, wrote_us) = (self.start.elapsed(), self.turn_wrote_us.load(Ordering::Relaxed));
         let is_turn_running = wrote_us > 0 && now < Duration::from_micros(wrote_us) + RUNS_FOR;
-        let pause = if is_turn_running { held * PAUSE } else { Duration::ZERO };
+        let pause = if is_turn_running { (held * PAUSE).min(LONGEST_PAUSE) } else { Duration::ZERO };
         self.paused_until_us.store(micros(now + pause), Ordering::Relaxed);
     }
 
@@ -114,12 +121,27 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
+/// The place of a long task before the writer. On PostgreSQL there is no queue.
+pub(crate) struct Place {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+/// Runs a transaction on a thread of its own. Between two statements it waits for the writer only, and not also behind other
+/// tasks of a busy server, while it holds the lock that those wait for.
+pub(crate) async fn undisturbed<T>(transaction: impl Future<Output = T>) -> T {
+    let runtime = Handle::current();
+    match runtime.runtime_flavor() {
+        RuntimeFlavor::CurrentThread => transaction.await,
+        _ => block_in_place(|| runtime.block_on(transaction)),
+    }
+}
+
 /// A transaction of a long task.
 pub(crate) struct ShortTx {
     tx: Tx,
     began: Instant,
     paces: Arc<Paces>,
-    _place: Option<OwnedSemaphorePermit>,
+    _place: Place,
 }
 
 impl Deref for ShortTx {
@@ -151,16 +173,18 @@ impl ShortTx {
 }
 
 impl Store {
-    /// Begins a transaction of a long task. On SQLite it waits until no other such transaction is open.
-    pub(crate) async fn begin_short(&self) -> Result<ShortTx, StoreError> {
-        let place = match &self.db {
-            Db::Sqlite { .. } => {
-                let place = self.paces.place.clone().acquire_owned().await.ok();
-                tokio::time::sleep(self.paces.pause_left()).await;
-                place
-            }
-            Db::Postgres { .. } => None,
-        };
+    /// Waits until no other long task has the writer, and as long as long work pauses.
+    pub(crate) async fn place(&self) -> Place {
+        if let Db::Postgres { .. } = &self.db {
+            return Place { _permit: None };
+        }
+        let place = self.paces.place.clone().acquire_owned().await.ok();
+        tokio::time::sleep(self.paces.pause_left()).await;
+        Place { _permit: place }
+    }
+
+    /// Begins a transaction of a long task.
+    pub(crate) async fn begin_short(&self, place: Place) -> Result<ShortTx, StoreError> {
         // These tasks are repeated after a crash. The last commit of an import waits for the disk, and with it all before.
         let tx = self.begin_with(Durability::Process).await?;
         Ok(ShortTx { tx, began: Instant::now(), paces: self.paces.clone(), _place: place })
@@ -191,7 +215,7 @@ mod tests {
         let next = |pace: &Pace| pace.part(&rows).0.len();
         pace.learn(FIRST, Duration::from_millis(1));
         assert_eq!(next(&pace), 2 * FIRST, "it doubles at most");
-        pace.learn(2 * FIRST, Duration::from_millis(100));
+        pace.learn(2 * FIRST, Duration::from_millis(50));
         assert_eq!(next(&pace), 3);
         pace.learn(3, Duration::from_secs(60));
         assert_eq!(next(&pace), 1, "at least one row is written");
@@ -205,13 +229,15 @@ mod tests {
 
     #[test]
     fn long_work_pauses_while_turns_are_running() {
-        let (mut paces, held) = (Paces::default(), Duration::from_secs(60));
+        let mut paces = Paces::default();
+        let held = Duration::from_secs(60);
         paces.ended(held);
         assert_eq!(paces.pause_left(), Duration::ZERO, "no turn is running");
         paces.turn_wrote();
         paces.ended(held);
-        assert!(paces.pause_left() > held);
-        paces.start = paces.start.checked_sub(held * PAUSE + RUNS_FOR).unwrap();
+        let pause = paces.pause_left();
+        assert!(pause > Duration::ZERO && pause <= LONGEST_PAUSE, "{pause:?}");
+        paces.start = paces.start.checked_sub(LONGEST_PAUSE + RUNS_FOR).unwrap();
         paces.ended(held);
         assert_eq!(paces.pause_left(), Duration::ZERO, "the turn has ended");
     }

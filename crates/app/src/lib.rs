@@ -24,6 +24,7 @@ pub mod networks;
 mod node;
 pub mod observe;
 mod old_results;
+pub mod per_user;
 pub mod readiness;
 mod recovery;
 mod run_turn;

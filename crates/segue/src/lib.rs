@@ -22,4 +22,3 @@ mod security_headers;
 pub mod server;
 pub mod telemetry;
 mod ui;
-mod work_share;

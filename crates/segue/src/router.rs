@@ -7,6 +7,7 @@ use app::{
     App,
     config::{AuthMode, Config},
     library::IndexStatus,
+    per_user::PerUser,
 };
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use engine::UserId;
@@ -24,7 +25,6 @@ use crate::{
     request_metrics,
     request_rate::RequestRate,
     security_headers, ui,
-    work_share::WorkShare,
 };
 
 /// What handlers need.
@@ -33,7 +33,8 @@ pub struct AppState {
     pub auth: Auth,
     pub(crate) open_requests: OpenRequests<UserId>,
     pub(crate) request_rate: RequestRate,
-    pub(crate) work_share: WorkShare,
+    /// Held until the response begins; a streamed answer holds none.
+    pub(crate) work_share: PerUser,
     /// By address, on routes without authentication.
     pub(crate) public_requests: OpenRequests<IpAddr>,
     pub(crate) imports: ImportQueue,
@@ -47,6 +48,9 @@ pub(crate) type Routes = ApiRouter<Arc<AppState>>;
 const MAX_BODY_BYTES: usize = 256 * 1024;
 /// Requests without authentication that one address may have open.
 const PUBLIC_REQUESTS: Option<NonZeroUsize> = NonZeroUsize::new(32);
+/// Requests of one user that are worked on at once: fewer than the database connections. With two imports and three JSON
+/// answers, requests of the page can still run.
+const WORKED_ON_AT_ONCE: Option<NonZeroUsize> = NonZeroUsize::new(8);
 /// How long a database check is reused before the next one.
 const READINESS_KEEPS: Duration = Duration::from_millis(250);
 /// How long the index state is reused before it is computed again.
@@ -57,7 +61,7 @@ pub fn router(app: Arc<App>) -> Router {
         auth: Auth::new(&app.config),
         open_requests: OpenRequests::up_to(app.config.open_requests),
         request_rate: RequestRate::new(app.config.requests_per_second),
-        work_share: WorkShare::new(app.config.open_requests.is_some()),
+        work_share: PerUser::new(app.config.open_requests.and(WORKED_ON_AT_ONCE)),
         public_requests: OpenRequests::up_to(public_share(&app.config)),
         imports: ImportQueue::new(),
         index_status: Recent::new(INDEX_STATUS_KEEPS),

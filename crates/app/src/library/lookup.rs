@@ -34,6 +34,7 @@ impl Library {
     /// The best tracks that the user may see, and how many there are.
     pub(crate) async fn find(&self, owner: &UserId, plan: SearchPlan) -> Result<Found, Error> {
         let plan = plan.within(self.scope(owner).await?);
+        let _place = self.searches.enter(owner).await;
         let found = self.index.find(&plan).await?;
         if found.hits.is_empty() && self.was_filled_meanwhile().await? {
             return Ok(self.index.find(&plan).await?);

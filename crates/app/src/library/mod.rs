@@ -22,7 +22,7 @@ pub use self::{
     merge::Rearranged,
     status::{IndexStatus, IngestStatus},
 };
-use crate::{Error, enrich::Pipeline};
+use crate::{Error, enrich::Pipeline, per_user::PerUser};
 use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
@@ -39,6 +39,8 @@ pub struct Library {
     pub(crate) tidal: Tidal,
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) known_steps: Arc<KnownSteps>,
+    /// A search computes on a whole core.
+    pub(crate) searches: Arc<PerUser>,
 }
 
 // No doc comment: it would replace the description of `TrackResult` in the API document.

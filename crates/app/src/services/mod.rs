@@ -14,7 +14,7 @@ pub mod trash;
 pub mod turns;
 pub mod undo;
 
-use std::sync::Arc;
+use std::{num::NonZeroUsize, sync::Arc};
 
 use engine::{CallId, ToolContext, Toolbox, UserId};
 use serde::{Deserialize, Deserializer};
@@ -24,11 +24,18 @@ use self::{
     tasks::Tasks, trash::Trash, undo::Undo,
 };
 use crate::{
-    config::Config, enrich::Pipeline, library::Library, models::Models, node::Node, tools, wordings::Wordings,
+    config::Config, enrich::Pipeline, library::Library, models::Models, node::Node, per_user::PerUser, tools,
+    wordings::Wordings,
 };
 use search::TrackIndex;
 use sources::tidal::Tidal;
 use store::Store;
+
+/// Searches of one user at once. Each computes on a core, and half of the cores stay for other users.
+fn searches_at_once() -> Option<NonZeroUsize> {
+    let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    NonZeroUsize::new((n_cores / 2).max(1))
+}
 
 /// Every service of a process. Routes and tools share these instances.
 pub(crate) struct Services {
@@ -52,8 +59,14 @@ impl Services {
         models: &Models,
         (config, node): (&Config, &Node),
     ) -> Self {
-        let library =
-            Library { store: store.clone(), index, tidal, pipeline: pipeline.clone(), known_steps: Arc::default() };
+        let library = Library {
+            store: store.clone(),
+            index,
+            tidal,
+            pipeline: pipeline.clone(),
+            known_steps: Arc::default(),
+            searches: Arc::new(PerUser::new(config.open_requests.and(searches_at_once()))),
+        };
         let imports = Imports {
             store: store.clone(),
             pipeline: pipeline.clone(),

@@ -75,7 +75,7 @@ async fn measure(
 }
 
 /// How many of the ten best tracks within a scope are found, of those that a search finds that takes [`NEARLY_ALL`] candidates
-/// from each side and judges them.
+/// from each side and judges the best three quarters of that number.
 async fn recall(index: &EmbeddedIndex, queries: &[String]) -> anyhow::Result<f64> {
     let (mut n_found, mut n_expected) = (0, 0);
     for (n, query) in queries.iter().enumerate() {

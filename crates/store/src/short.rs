@@ -29,9 +29,9 @@ use super::{
 /// The longest time that a transaction of a long task should hold the writer. A longer one is logged.
 const LIMIT: Duration = Duration::from_millis(50);
 /// On a busy machine or a slow disk a transaction may take several times as long as the previous one.
-const GOAL: Duration = Duration::from_millis(5);
+const GOAL: Duration = Duration::from_millis(4);
 /// While turns are running, the pause after a transaction is this many times as long as the transaction.
-const PAUSE: u32 = 2;
+const PAUSE: u32 = 3;
 /// A transaction that stood still must not stop long work for as long again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// A turn that has written something is running for at least this long, as far as long work is concerned.
@@ -215,7 +215,7 @@ mod tests {
         let next = |pace: &Pace| pace.part(&rows).0.len();
         pace.learn(FIRST, Duration::from_millis(1));
         assert_eq!(next(&pace), 2 * FIRST, "it doubles at most");
-        pace.learn(2 * FIRST, Duration::from_millis(50));
+        pace.learn(2 * FIRST, Duration::from_millis(40));
         assert_eq!(next(&pace), 3);
         pace.learn(3, Duration::from_secs(60));
         assert_eq!(next(&pace), 1, "at least one row is written");

@@ -75,7 +75,7 @@ eval: setup
 	$(CARGO) build --release --quiet --workspace --example eval
 	$(RELEASE)/examples/eval
 
-## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic.txt.
+## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic*.txt.
 train-topic: setup
 	$(CARGO) build --release --quiet --workspace --example train_topic
 	$(RELEASE)/examples/train_topic

@@ -4,7 +4,7 @@
 use crate::stop::{is_errand, is_function_word, is_generic, surface, text_language};
 
 /// The number of values of a frame.
-pub const N_VALUES: usize = 8;
+pub const N_VALUES: usize = 9;
 
 /// First words of a question in English, German, French and Spanish. "Do not" and "don't" ask nothing.
 const ASKS: &str = "how what why which is are was can could does do did should will would when where who \
@@ -40,6 +40,7 @@ pub fn frame(message: &str, english: &str) -> [f32; N_VALUES] {
         yes(first.len() > 4 && first.ends_with("ing")),
         said.len().min(LONGEST) as f32 / LONGEST as f32,
         yes(is_errand(message) || is_errand(english)),
+        yes(message.contains(|c: char| c.is_ascii_digit())),
     ]
 }
 
@@ -56,9 +57,11 @@ mod tests {
         let [asks, ..] = frame_of("how do I get to the station");
         let [denies, ..] = frame_of("don't leave me now");
         assert_eq!((asks, denies), (1.0, 0.0));
-        let [.., order] = frame_of("cancel the order");
-        let [_, _, _, person, _, _, _, story] = frame_of("she never came home");
+        let [.., order, _] = frame_of("cancel the order");
+        let [_, _, _, person, _, _, _, story, _] = frame_of("she never came home");
         assert_eq!((order, person, story), (1.0, 1.0, 0.0));
+        let [.., number] = frame_of("line 17 to the airport");
+        assert_eq!(number, 1.0);
         assert_eq!(frame_of("..."), [0.0; N_VALUES]);
     }
 }

@@ -3,14 +3,22 @@
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
-use std::{fmt::Write, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
-use search::topic::{Trained, likeness};
+use search::topic::Trained;
 
 const N_FOLDS: usize = 5;
+/// Sentences about one subject stand together in the files. They are left out together, because a sentence is easy to
+/// judge when its neighbours are known.
+const TOGETHER: usize = 20;
 /// Keeps the weights small: a sentence must not explain only itself.
-const RIDGE: f64 = 0.3;
+const RIDGE: f32 = 0.2;
 
 struct Example {
     trained: Trained,
@@ -18,40 +26,90 @@ struct Example {
 }
 
 impl Example {
-    fn target(&self) -> f64 {
+    fn target(&self) -> f32 {
         if self.is_daily_life { 1.0 } else { -1.0 }
     }
 }
 
-/// The weights that solve (likeness + ridge) · weights = targets.
-fn fit(examples: &[&Example]) -> Vec<f64> {
-    let n = examples.len();
-    let mut lower = vec![vec![0.0; n]; n];
-    for row in 0..n {
-        for column in 0..=row {
-            let ridge = if row == column { RIDGE } else { 0.0 };
-            let alike =
-                f64::from(likeness(&examples[row].trained.features, &examples[column].trained.features)) + ridge;
-            let known: f64 = (0..column).map(|at| lower[row][at] * lower[column][at]).sum();
-            lower[row][column] =
-                if row == column { (alike - known).sqrt() } else { (alike - known) / lower[column][column] };
-        }
-    }
-    let mut weights: Vec<f64> = examples.iter().map(|example| example.target()).collect();
-    for row in 0..n {
-        let known: f64 = (0..row).map(|at| lower[row][at] * weights[at]).sum();
-        weights[row] = (weights[row] - known) / lower[row][row];
-    }
-    for row in (0..n).rev() {
-        let known: f64 = (row + 1..n).map(|at| lower[at][row] * weights[at]).sum();
-        weights[row] = (weights[row] - known) / lower[row][row];
-    }
-    weights
+/// How alike each two examples are.
+struct Likeness {
+    rows: Vec<Vec<f32>>,
 }
 
-fn says_daily_life(examples: &[&Example], weights: &[f64], features: &[f32]) -> bool {
-    let votes = examples.iter().zip(weights);
-    votes.map(|(example, weight)| weight * f64::from(likeness(&example.trained.features, features))).sum::<f64>() > 0.0
+impl Likeness {
+    fn of(examples: &[Example]) -> Self {
+        let mut rows = vec![vec![0.0; examples.len()]; examples.len()];
+        for (at, example) in examples.iter().enumerate() {
+            for (other_at, other) in examples.iter().enumerate().take(at + 1) {
+                let alike = example.trained.likeness(&other.trained);
+                rows[at][other_at] = alike;
+                rows[other_at][at] = alike;
+            }
+        }
+        for sentences in sentences_by_term(examples).values() {
+            for &(at, share) in sentences {
+                for &(other_at, other_share) in sentences {
+                    rows[at][other_at] += share * other_share;
+                }
+            }
+        }
+        Self { rows }
+    }
+
+    /// The votes of all examples about the one at `at`.
+    fn votes(&self, at: usize, weights: &[f32]) -> f32 {
+        dot(&self.rows[at], weights)
+    }
+
+    /// The weights that solve (likeness + ridge) · weights = targets, by conjugate gradients. Examples that are not seen
+    /// have the weight 0.
+    fn fit(&self, targets: &[f32], is_seen: &dyn Fn(usize) -> bool) -> Vec<f32> {
+        const SMALLEST_ERROR: f32 = 1e-4;
+        const MOST_STEPS: usize = 1000;
+        let seen: Vec<usize> = (0..targets.len()).filter(|at| is_seen(*at)).collect();
+        let mut weights = vec![0.0; targets.len()];
+        let mut error = vec![0.0; targets.len()];
+        for &at in &seen {
+            error[at] = targets[at];
+        }
+        let mut direction = error.clone();
+        let mut square = dot(&error, &error);
+        let smallest = SMALLEST_ERROR * SMALLEST_ERROR * square;
+        for _ in 0..MOST_STEPS {
+            let mut product = vec![0.0; targets.len()];
+            for &at in &seen {
+                product[at] = self.votes(at, &direction) + RIDGE * direction[at];
+            }
+            let step = square / dot(&direction, &product);
+            add(&mut weights, step, &direction);
+            add(&mut error, -step, &product);
+            let next = dot(&error, &error);
+            if next < smallest {
+                break;
+            }
+            let turn = next / square;
+            for (towards, error) in direction.iter_mut().zip(&error) {
+                *towards = error + turn * *towards;
+            }
+            square = next;
+        }
+        weights
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    let mut lanes = [0.0f32; 16];
+    for (a, b) in a.iter().zip(b) {
+        (0..16).for_each(|lane| lanes[lane] += a[lane] * b[lane]);
+    }
+    lanes.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f32>()
+}
+
+fn add(to: &mut [f32], times: f32, what: &[f32]) {
+    for (to, what) in to.iter_mut().zip(what) {
+        *to += times * what;
+    }
 }
 
 fn main() -> anyhow::Result<()> {
@@ -63,25 +121,46 @@ fn main() -> anyhow::Result<()> {
             examples.push(Example { trained, is_daily_life });
         }
     }
-    report(&examples);
-    let all: Vec<&Example> = examples.iter().collect();
-    let mut file = String::new();
-    for (example, weight) in all.iter().zip(fit(&all)) {
-        let form = example.trained.form.map(|value| format!("{value:.3}")).join(" ");
-        writeln!(file, "{weight:.3}\t{form}\t{}", example.trained.english)?;
+    let likeness = Likeness::of(&examples);
+    let targets: Vec<f32> = examples.iter().map(Example::target).collect();
+    report(&examples, &likeness, &targets);
+    write(&crate_dir.join("assets"), &examples, &likeness.fit(&targets, &|_| true))
+}
+
+/// The sentences with each term, and its share in them. A term of one sentence tells nothing about others.
+fn sentences_by_term(examples: &[Example]) -> BTreeMap<&str, Vec<(usize, f32)>> {
+    let mut sentences = BTreeMap::<&str, Vec<(usize, f32)>>::new();
+    for (at, example) in examples.iter().enumerate() {
+        for term in &example.trained.terms {
+            sentences.entry(&term.text).or_default().push((at, term.share));
+        }
     }
-    fs::write(crate_dir.join("assets/topic.txt"), file)?;
+    sentences.retain(|_, sentences| sentences.len() > 1);
+    sentences
+}
+
+fn write(dir: &Path, examples: &[Example], weights: &[f32]) -> anyhow::Result<()> {
+    let (mut sentences, mut terms) = (String::new(), String::new());
+    for (Example { trained, .. }, weight) in examples.iter().zip(weights) {
+        let form = trained.form.map(|value| ((value * 1000.0).round() / 1000.0).to_string()).join(" ");
+        writeln!(sentences, "{weight:.3}\t{form}\t{}", trained.english)?;
+    }
+    for (term, shares) in sentences_by_term(examples) {
+        let weight: f32 = shares.iter().map(|(at, share)| weights[*at] * share).sum();
+        writeln!(terms, "{term}\t{weight:.3}")?;
+    }
+    fs::write(dir.join("topic.txt"), sentences)?;
+    fs::write(dir.join("topic_terms.txt"), terms)?;
     Ok(())
 }
 
-fn report(examples: &[Example]) {
+fn report(examples: &[Example], likeness: &Likeness, targets: &[f32]) {
     let mut wrong = [Vec::new(), Vec::new()];
     for fold in 0..N_FOLDS {
-        let (unseen, seen): (Vec<_>, Vec<_>) = examples.iter().enumerate().partition(|(at, _)| at % N_FOLDS == fold);
-        let seen: Vec<&Example> = seen.into_iter().map(|(_, example)| example).collect();
-        let weights = fit(&seen);
-        for (_, example) in unseen {
-            if says_daily_life(&seen, &weights, &example.trained.features) != example.is_daily_life {
+        let is_seen = |at: usize| at / TOGETHER % N_FOLDS != fold;
+        let weights = likeness.fit(targets, &is_seen);
+        for (at, example) in examples.iter().enumerate().filter(|(at, _)| !is_seen(*at)) {
+            if (likeness.votes(at, &weights) > 0.0) != example.is_daily_life {
                 wrong[usize::from(example.is_daily_life)].push(example.trained.english.as_str());
             }
         }

@@ -1,8 +1,12 @@
 //! Whether a message is about daily life rather than about music. It is compared with sentences of both kinds: by its
-//! meaning (the built-in table) and by its form (a question, an order, a story). `make train-topic` gives each sentence
-//! of the folder `training` its weight and writes `assets/topic.txt`.
+//! meaning (the built-in table), by its form (a question, an order, a story) and by its terms. `make train-topic` gives
+//! each sentence of the folder `training` its weight and writes `assets/topic.txt` and `assets/topic_terms.txt`.
 
-use std::sync::LazyLock;
+use std::{
+    collections::{BTreeSet, HashMap},
+    iter,
+    sync::LazyLock,
+};
 
 use query::{
     frame::{N_VALUES, frame},
@@ -17,8 +21,18 @@ use super::{embed::wordpiece::is_piece, fuse::dot, why::table};
 const FORM: f32 = 0.4;
 /// How fast the influence of a sentence falls with its distance.
 const FALL: f32 = 1.0;
+/// How much shared terms count beside the meaning and the form: content words, function words, and pairs of neighbours.
+const WORDS: f32 = 0.5;
+const FUNCTION_WORDS: f32 = 0.1;
+const PAIRS: f32 = 0.3;
 
 static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| read(include_str!("../assets/topic.txt")));
+/// The sum of what the sentences with a term say. It replaces a comparison with each of them.
+static TERM_WEIGHTS: LazyLock<HashMap<&str, f32>> = LazyLock::new(|| {
+    let weight =
+        |line: &'static str| line.split_once('\t').and_then(|(term, weight)| Some((term, weight.parse().ok()?)));
+    include_str!("../assets/topic_terms.txt").lines().filter_map(weight).collect()
+});
 
 struct Sentence {
     features: Vec<f32>,
@@ -49,8 +63,9 @@ fn joined(mut vector: Vec<f32>, form: &[f32]) -> Vec<f32> {
 pub struct Trained {
     pub english: String,
     pub form: [f32; N_VALUES],
+    pub terms: Vec<Term>,
     /// The meaning and the form as numbers.
-    pub features: Vec<f32>,
+    features: Vec<f32>,
 }
 
 impl Trained {
@@ -58,8 +73,44 @@ impl Trained {
     pub fn of(sentence: &str) -> Option<Self> {
         let english = gloss::message(sentence)?;
         let features = features_of(sentence, &english)?;
-        Some(Self { form: frame(sentence, &english), features, english: english.into_owned() })
+        Some(Self {
+            form: frame(sentence, &english),
+            terms: terms(sentence, &english),
+            features,
+            english: english.into_owned(),
+        })
     }
+
+    /// How alike two sentences are by meaning and form, from 0 to 1.
+    pub fn likeness(&self, other: &Self) -> f32 {
+        let (a, b) = (&self.features, &other.features);
+        at_distance(dot(a, a) + dot(b, b) - 2.0 * dot(a, b))
+    }
+}
+
+/// A word of a message, or two words that follow each other.
+pub struct Term {
+    pub text: String,
+    /// How much it counts: one of many counts less.
+    pub share: f32,
+}
+
+/// The terms of a message. The function words and the pairs, with the start and the end of the message, tell its form. The
+/// English words of a message in another language are a list without a form.
+fn terms(message: &str, english: &str) -> Vec<Term> {
+    let all: Vec<String> = words(english).into_iter().map(|word| word.term).collect();
+    let content: BTreeSet<String> = content_words(english).into_iter().map(|content| content.word.term).collect();
+    let others: BTreeSet<String> = all.iter().filter(|word| !content.contains(*word)).cloned().collect();
+    let (start, end) = (iter::once("^"), iter::once("$"));
+    let marked: Vec<&str> = start.chain(all.iter().map(String::as_str)).chain(end).collect();
+    let pairs: BTreeSet<String> = marked.windows(2).map(|pair| pair.join(" ")).collect();
+    let n_kinds = if message == english { 3 } else { 1 };
+    let kinds = [(content, WORDS), (others, FUNCTION_WORDS), (pairs, PAIRS)];
+    let shared = |(texts, weight): (BTreeSet<String>, f32)| {
+        let share = (weight / texts.len().max(1) as f32).sqrt();
+        texts.into_iter().map(move |text| Term { text, share })
+    };
+    kinds.into_iter().take(n_kinds).flat_map(shared).collect()
 }
 
 /// `english`: the words of the message in English, because the table is of English texts.
@@ -67,11 +118,6 @@ fn features_of(message: &str, english: &str) -> Option<Vec<f32>> {
     let vector = table()?.vector(english);
     let is_known = vector.iter().any(|x| *x != 0.0);
     is_known.then(|| joined(vector, &frame(message, english)))
-}
-
-/// How alike two messages are, from 0 to 1.
-pub fn likeness(a: &[f32], b: &[f32]) -> f32 {
-    at_distance(dot(a, a) + dot(b, b) - 2.0 * dot(a, b))
 }
 
 fn at_distance(square: f32) -> f32 {
@@ -120,7 +166,9 @@ fn daily_life(message: &str, english: &str) -> Option<f32> {
     let square = dot(&features, &features);
     let vote =
         |known: &Sentence| known.weight * at_distance(square + known.square - 2.0 * dot(&features, &known.features));
-    let sum: f32 = SENTENCES.iter().map(vote).sum();
+    let by_term = |term: Term| TERM_WEIGHTS.get(term.text.as_str()).map(|weight| weight * term.share);
+    let by_terms: f32 = terms(message, english).into_iter().filter_map(by_term).sum();
+    let sum = SENTENCES.iter().map(vote).sum::<f32>() + by_terms;
     Some(((1.0 + sum) / 2.0).clamp(0.0, 1.0))
 }
 
@@ -129,16 +177,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_has_a_weight_for_each_sentence_of_the_training_set() {
-        let trained: Vec<&str> = [include_str!("../training/on_topic.txt"), include_str!("../training/off_topic.txt")]
-            .into_iter()
-            .flat_map(str::lines)
-            .collect();
+    fn the_files_have_a_weight_for_each_sentence_and_each_shared_term_of_the_training_set() {
+        let training = [include_str!("../training/on_topic.txt"), include_str!("../training/off_topic.txt")];
+        let read = |sentence: &'static str| Some((sentence, gloss::message(sentence)?));
+        let trained: Vec<_> = training.into_iter().flat_map(str::lines).filter_map(read).collect();
         let file = include_str!("../assets/topic.txt");
-        let weighed: Vec<&str> = file.lines().filter_map(|line| line.splitn(3, '\t').nth(2)).collect();
-        let trained: Vec<_> = trained.into_iter().filter_map(gloss::message).collect();
-        assert_eq!(weighed, trained, "run make train-topic");
+        let weighed = file.lines().filter_map(|line| line.splitn(3, '\t').nth(2));
+        assert!(weighed.eq(trained.iter().map(|(_, english)| english.as_ref())), "run make train-topic");
         assert_eq!(SENTENCES.len(), trained.len());
+        let mut n_sentences = HashMap::<String, usize>::new();
+        for term in trained.iter().flat_map(|(sentence, english)| terms(sentence, english)) {
+            *n_sentences.entry(term.text).or_default() += 1;
+        }
+        n_sentences.retain(|_, n| *n > 1);
+        let shared: BTreeSet<&str> = n_sentences.keys().map(String::as_str).collect();
+        assert_eq!(TERM_WEIGHTS.keys().copied().collect::<BTreeSet<_>>(), shared, "run make train-topic");
     }
 
     #[test]

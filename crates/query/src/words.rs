@@ -1,6 +1,6 @@
 //! Words: converts text in any script into the terms for BM25.
 
-use std::sync::LazyLock;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use crate::stop::content_words;
 use frostem::{Algorithm, Stemmer};
@@ -33,6 +33,17 @@ pub fn words(text: &str) -> Vec<Word> {
 pub fn telling_words(text: &str) -> Vec<Word> {
     let telling: Vec<Word> = content_words(text).into_iter().map(|content| content.word).collect();
     if telling.is_empty() { words(text) } else { telling }
+}
+
+/// The terms that a query is searched by, with their weights. A term that is said four times counts twice as much as one that is
+/// said once: repetition stresses a word, and a list of wishes repeats the noun of each.
+pub fn weighted_terms(text: &str) -> BTreeMap<String, f32> {
+    let mut counts: BTreeMap<String, f32> = BTreeMap::new();
+    for word in telling_words(text) {
+        *counts.entry(word.term).or_default() += 1.0;
+    }
+    counts.values_mut().for_each(|count| *count = count.sqrt());
+    counts
 }
 
 pub fn is_stop_word(term: &str) -> bool {
@@ -187,5 +198,12 @@ mod tests {
         assert_eq!(told("the sound of the sea"), "sea");
         assert_eq!(told("The The"), "the the");
         assert!(STOP_WORDS.is_sorted());
+    }
+
+    #[test]
+    fn a_word_said_four_times_weighs_twice_as_much() {
+        let weighted = weighted_terms("electric guitar, guitars, guitar solo, the guitar");
+        let weight = |term: &str| weighted.get(term).copied();
+        assert_eq!((weight("guitar"), weight("solo"), weight("the")), (Some(2.0), Some(1.0), None));
     }
 }

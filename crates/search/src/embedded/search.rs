@@ -12,7 +12,7 @@ use tantivy::{
 
 use query::{
     features::{Feature, SoundPreference, sound_fit},
-    words::telling_words,
+    words::weighted_terms,
 };
 
 use super::{
@@ -220,11 +220,7 @@ impl Search<'_> {
     }
 
     fn terms(&self, text: &str) -> Vec<QueryTerm> {
-        let mut counts: BTreeMap<String, f32> = BTreeMap::new();
-        for word in telling_words(text) {
-            *counts.entry(word.term).or_default() += 1.0;
-        }
-        counts.into_iter().map(|(text, count)| QueryTerm { text, count }).collect()
+        weighted_terms(text).into_iter().map(|(text, weight)| QueryTerm { text, weight }).collect()
     }
 }
 
@@ -233,14 +229,14 @@ type WordScores = BTreeMap<DocAddress, f32>;
 
 struct QueryTerm {
     text: String,
-    count: f32,
+    weight: f32,
 }
 
 impl QueryTerm {
     fn queries(&self, fields: &Fields) -> [Box<dyn Query>; 3] {
         [(fields.meaning, 1.0), (fields.names, NAMES_BOOST), (fields.lyrics, LYRICS_BOOST)].map(|(field, boost)| {
             let query = counted(Term::from_field_text(field, &self.text));
-            let boosted: Box<dyn Query> = Box::new(BoostQuery::new(query, boost * self.count));
+            let boosted: Box<dyn Query> = Box::new(BoostQuery::new(query, boost * self.weight));
             boosted
         })
     }

@@ -15,7 +15,7 @@ use uuid::Builder;
 use query::{
     Feature,
     latin::with_latin,
-    words::{is_stop_word, telling_words, words},
+    words::{is_stop_word, weighted_terms, words},
 };
 
 use super::super::{IndexError, document, track_words::TrackWords};
@@ -132,13 +132,9 @@ pub(super) fn words_of(payload: &HashMap<String, Value>) -> Result<TrackWords, I
     words.ok_or_else(|| IndexError::WrongSchema("a point without the words of its track".into()))
 }
 
-/// Each telling word of a query and how often it is there.
+/// Each telling word of a query with its weight.
 pub(super) fn query_words(query: &str) -> BTreeMap<u32, f32> {
-    let mut counts = BTreeMap::new();
-    for word in telling_words(query) {
-        *counts.entry(word_index(&word.term)).or_default() += 1.0;
-    }
-    counts
+    weighted_terms(query).into_iter().map(|(term, weight)| (word_index(&term), weight)).collect()
 }
 
 fn filterable(track: &Track) -> Payload {

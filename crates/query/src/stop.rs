@@ -96,6 +96,8 @@ pub fn text_language(text: &str) -> TextLanguage {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContentWord {
     pub word: Word,
+    /// As the text has it, folded but not stemmed.
+    pub form: String,
     /// 1, or less for a common word.
     pub weight: f32,
 }
@@ -108,12 +110,12 @@ pub fn content_words(text: &str) -> Vec<ContentWord> {
     let lists = FUNCTION_WORDS.iter().filter(|(of, _)| *of == language || *of == English).map(|(_, list)| *list);
     let lists: Vec<&str> = lists.chain([GENERIC]).collect();
     let told = |word: Word| {
-        let surface = fold(&text[word.start..word.end]);
-        if lists.iter().any(|list| is_in(list, &surface)) || surface.chars().count() < 2 && surface.is_ascii() {
+        let form = fold(&text[word.start..word.end]);
+        if lists.iter().any(|list| is_in(list, &form)) || form.chars().count() < 2 && form.is_ascii() {
             return None;
         }
-        let weight = if is_in(WEAK, &surface) { WEAK_WEIGHT } else { 1.0 };
-        Some(ContentWord { word, weight })
+        let weight = if is_in(WEAK, &form) { WEAK_WEIGHT } else { 1.0 };
+        Some(ContentWord { word, form, weight })
     };
     words(text).into_iter().filter_map(told).collect()
 }

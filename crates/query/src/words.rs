@@ -46,6 +46,11 @@ pub fn weighted_terms(text: &str) -> BTreeMap<String, f32> {
     counts
 }
 
+/// Whether a word of a text, as it is written there, has this folded form.
+pub fn has_form(written: &str, form: &str) -> bool {
+    written.eq_ignore_ascii_case(form) || !written.is_ascii() && fold(written) == form
+}
+
 pub fn is_stop_word(term: &str) -> bool {
     STOP_WORDS.binary_search(&term).is_ok()
 }
@@ -205,5 +210,11 @@ mod tests {
         let weighted = weighted_terms("electric guitar, guitars, guitar solo, the guitar");
         let weight = |term: &str| weighted.get(term).copied();
         assert_eq!((weight("guitar"), weight("solo"), weight("the")), (Some(2.0), Some(1.0), None));
+    }
+
+    #[test]
+    fn case_and_accents_are_no_other_form() {
+        assert!(has_form("Haunting", "haunting") && has_form("BJÖRK", "bjork") && has_form("Straße", "strasse"));
+        assert!(!has_form("haunted", "haunting") && !has_form("Björks", "bjork"));
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     Filter, Found, Hit,
-    fuse::{Evidence, LONG_FROM, Scored, Yardstick, places, score, score_of_long},
+    fuse::{Evidence, LONG_FROM, PER_PAIR, Scored, Yardstick, places, score, score_of_long},
     judge::Judge,
     read_track::ReadTrack,
     why::Asked,
@@ -31,6 +31,15 @@ pub(crate) struct Candidates<K> {
     ranked: Vec<(K, Evidence, f32)>,
     /// Candidates that are judged whatever their sum: one of their names contains all words of the query.
     named: BTreeSet<K>,
+}
+
+/// A candidate after its words were compared with the query.
+struct Judged<'c, K> {
+    key: &'c K,
+    similarity: f32,
+    sum: f32,
+    confidence: f32,
+    is_name: bool,
 }
 
 /// The number of candidates to judge for this number of results.
@@ -78,20 +87,22 @@ impl<K: Ord + Clone> Candidates<K> {
         &'c self,
         tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
         limit: usize,
+        is_typed: bool,
     ) -> impl Iterator<Item = Scored<&'c K>> {
-        let best_sum = self.ranked.first().map_or(0.0, |(_, _, sum)| *sum);
-        let judged = self.judged(limit).filter_map(move |(key, evidence, sum)| {
+        let judged = self.judged(limit).filter_map(|(key, evidence, sum)| {
             let spreads = self.yardstick.spreads(evidence.similarity);
-            let found = self.judge.compare(tracks.get(key)?);
+            let found = self.judge.compare(tracks.get(key)?, is_typed);
             let confidence = self.judge.confidence(&found, spreads, evidence.sound);
-            // Words that others use more often are no evidence against the one with this name.
-            let sum = if found.is_name { best_sum } else { *sum };
-            Some((key, evidence.similarity, sum, confidence))
+            let sum = sum + PER_PAIR * found.n_pairs as f32;
+            Some(Judged { key, similarity: evidence.similarity, sum, confidence, is_name: found.is_name })
         });
-        let judged: Vec<(&K, f32, f32, f32)> = judged.collect();
-        let greatest = judged.iter().map(|(.., confidence)| *confidence).fold(0.0, f32::max);
+        let judged: Vec<Judged<'c, K>> = judged.collect();
+        let best_sum = judged.iter().map(|judged| judged.sum).fold(0.0, f32::max);
+        let greatest = judged.iter().map(|judged| judged.confidence).fold(0.0, f32::max);
         let is_long = self.judge.n_terms() >= LONG_FROM;
-        judged.into_iter().map(move |(key, similarity, sum, confidence)| {
+        judged.into_iter().map(move |Judged { key, similarity, sum, confidence, is_name }| {
+            // Words that others use more often are no evidence against the one with this name.
+            let sum = if is_name { best_sum } else { sum };
             let score = if is_long {
                 score_of_long(confidence, greatest, sum, best_sum)
             } else {
@@ -111,7 +122,7 @@ pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     let mut best: BTreeMap<&K, Scored<&K>> = BTreeMap::new();
     for (at, wording) in wordings.iter().enumerate() {
         let weight = if at == 0 { 1.0 } else { REWORDED * wording.trust_beside(&wordings[0]) };
-        for mut scored in wording.scored(tracks, limit) {
+        for mut scored in wording.scored(tracks, limit, at == 0) {
             scored.score *= weight;
             let known = best.entry(scored.key).or_insert(scored);
             known.score = known.score.max(scored.score);
@@ -159,5 +170,35 @@ impl PerArtist {
         let count = self.counts.entry(track.artist.to_lowercase()).or_default();
         *count += 1;
         *count <= self.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_tracks_with_the_same_words_the_one_with_neighbours_is_first() {
+        let track = |n: u32, text: &str| {
+            let mut track = Track::named(
+                format!("ZZSEG26{n:05}").parse().unwrap(),
+                "Untitled".into(),
+                "Nobody".into(),
+                String::new(),
+            );
+            track.interpretation = Some(text.into());
+            (n, Arc::new(ReadTrack::of(track)))
+        };
+        let tracks = BTreeMap::from([
+            track(1, "Drums in a hall, an electric organ with warm strings, and a guitar far behind."),
+            track(2, "An electric guitar in a hall with warm strings, an organ and drums far behind."),
+        ]);
+        for query in ["guitar electric", "electric guitar, warm strings, organ, drums, hall"] {
+            let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.3, sound: 0.0 }));
+            let wording = Candidates::new((query, false), Yardstick::new(&[0.1, 0.2]), evidence);
+            let scored: BTreeMap<u32, f32> =
+                merged(&[wording], &tracks, 10).iter().map(|scored| (*scored.key, scored.score)).collect();
+            assert!(scored[&2] > scored[&1] + 0.01, "{query}: {scored:?}");
+        }
     }
 }

@@ -36,9 +36,10 @@ pub struct Yardstick {
 const PER_SPREAD: f32 = 1.0;
 /// Many tracks have the only word of a query, and the similarity tells them apart.
 const PER_SPREAD_OF_ONE: f32 = 2.0;
-const PER_SPREAD_OF_LONG: f32 = 1.5;
 /// The weight of the sound, in the same unit.
 const PER_SOUND: f32 = 1.5;
+/// The weight of two neighbouring words of the query that are neighbours in a text of the track too, in the same unit.
+pub(crate) const PER_PAIR: f32 = 1.5;
 
 /// The length of the multilingual half of a document's unit vector.
 const ACROSS_GREATEST: f32 = std::f32::consts::FRAC_1_SQRT_2;
@@ -76,11 +77,7 @@ impl Yardstick {
 
     /// The sum of all evidence in one unit. It orders the candidates of one query with this number of content words.
     pub fn sum(&self, evidence: &Evidence, n_terms: usize) -> f32 {
-        let per_spread = match n_terms {
-            0..=1 => PER_SPREAD_OF_ONE,
-            LONG_FROM.. => PER_SPREAD_OF_LONG,
-            _ => PER_SPREAD,
-        };
+        let per_spread = if n_terms > 1 { PER_SPREAD } else { PER_SPREAD_OF_ONE };
         evidence.words + per_spread * self.spreads(evidence.similarity) + PER_SOUND * evidence.sound
     }
 }
@@ -110,7 +107,7 @@ fn shared_score(confidence: f32, sum: f32, best_sum: f32, by_share: f32) -> f32 
 }
 
 /// A message with this number of content words is long.
-pub(crate) const LONG_FROM: usize = 6;
+pub(crate) const LONG_FROM: usize = 5;
 const OWN_OF_LONG: f32 = 0.05;
 /// The share of the greatest sum from which a track has nearly as much evidence.
 const NEARLY: f32 = 0.6;
@@ -193,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn the_similarity_counts_more_for_one_word_and_for_many() {
+    fn the_similarity_counts_more_for_one_word() {
         let yardstick = Yardstick::new(&[0.05, 0.1, 0.2]);
         let gain = |n_terms| {
             let sum = |similarity| yardstick.sum(&Evidence { words: 3.0, similarity, sound: 0.0 }, n_terms);
             sum(0.5) - sum(0.3)
         };
-        assert!(gain(1) > gain(LONG_FROM) && gain(LONG_FROM) > gain(3));
+        assert!(gain(1) > gain(2) && gain(2) == gain(LONG_FROM));
     }
 
     #[test]

@@ -1,21 +1,25 @@
 //! Judges how well one track answers a query, from the text of the track. The result does not depend on the engine or on
 //! the size of the library.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
-use query::{stop::content_words, words::words};
+use query::{
+    stop::{ContentWord, content_words},
+    words::words,
+};
 
 use super::{
     document,
     read_track::ReadTrack,
+    said::{Said, n_pairs},
     topic::Topic,
-    track_words::{SharedTerms, SharedWord, TrackWords},
+    track_words::{SharedTerms, TrackWords},
 };
 
 /// A query, prepared once for all candidates.
 pub(crate) struct Judge {
-    /// The content terms in the order of the query, without repetitions.
-    terms: Vec<(String, f32)>,
+    /// The content words in the order of the query, without repetitions of a term.
+    content: Vec<ContentWord>,
     /// A query of only function words ("The The") is compared as a whole.
     all_terms: Vec<String>,
     topic: Topic,
@@ -37,6 +41,8 @@ pub(crate) struct Match {
     pub(crate) is_quoted: bool,
     /// The whole query is a name of the track.
     pub(crate) is_name: bool,
+    /// The number of neighbouring words of the query that are neighbours in a text too.
+    pub(crate) n_pairs: usize,
 }
 
 /// The weight of a word by its position: in a name or a tag (1), in a text about the track, near other words of the query
@@ -44,20 +50,23 @@ pub(crate) struct Match {
 const IN_TEXT: f32 = 0.85;
 const IN_LINE: f32 = 0.75;
 const SCATTERED: f32 = 0.25;
+/// The part of this weight for a word that the texts have only in other forms: who asks for a "haunting" song does not ask for
+/// a "haunted" house.
+const OTHER_FORM: f32 = 0.8;
 
 impl Judge {
     pub(crate) fn new(query: &str, is_across: bool) -> Self {
         let mut seen = HashSet::new();
-        let content = content_words(query).into_iter().map(|content| (content.word.term, content.weight));
         let all_terms: Vec<String> = words(query).into_iter().map(|word| word.term).collect();
-        let terms = content.filter(|(term, _)| seen.insert(term.clone())).collect();
+        let is_new = |content: &ContentWord| seen.insert(content.word.term.clone());
+        let content = content_words(query).into_iter().filter(is_new).collect();
         let topic = Topic::of(query);
-        Self { terms, all_terms, topic, is_off_topic: topic.errand > 0.0, is_across }
+        Self { content, all_terms, topic, is_off_topic: topic.errand > 0.0, is_across }
     }
 
     /// The number of content words.
     pub(crate) fn n_terms(&self) -> usize {
-        self.terms.len()
+        self.content.len()
     }
 
     /// 0 to 1: how far a match of a few words can be trusted, as far as the subject of the query decides it.
@@ -65,35 +74,51 @@ impl Judge {
         1.0 - ERRAND * self.topic.errand
     }
 
-    pub(crate) fn compare(&self, read: &ReadTrack) -> Match {
+    /// `is_typed`: the user typed these words. The forms of words in another wording are chance.
+    pub(crate) fn compare(&self, read: &ReadTrack, is_typed: bool) -> Match {
         let words = &read.words;
-        if self.terms.is_empty() {
+        if self.content.is_empty() {
             let is_name = self.is_whole_name(words);
-            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name, is_name };
+            let coverage = f32::from(u8::from(is_name));
+            return Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, n_pairs: 0 };
         }
-        let shared = words.shared(self.terms.iter().map(|(term, _)| term.as_str()));
+        let shared = words.shared(self.content.iter().map(|content| content.word.term.as_str()));
         if shared.is_empty() {
             return Match::default();
         }
-        let (told, sung) = (shared.in_meaning(), shared.in_lyrics());
-        let in_place = best_place(&sung);
-        let has = |found: &[SharedWord], term: usize| found.iter().any(|word| word.term == term);
-        let share = |term: usize| match term {
-            term if shared.is_label(term) => 1.0,
-            term if has(&told, term) => IN_TEXT,
-            term if in_place.len() > 1 && in_place.contains(&term) => IN_LINE,
-            term if has(&sung, term) => SCATTERED,
-            _ => 0.0,
-        };
-        let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
-        let found: f32 = self.terms.iter().enumerate().map(|(term, (_, weight))| weight * share(term)).sum();
+        let meaning = document::meaning(&read.track);
+        let told = Said { text: &meaning, words: shared.in_meaning() };
+        let sung = Said { text: read.lyrics(), words: shared.in_lyrics() };
         let is_name = self.is_whole_name(words);
         Match {
-            coverage: found / full.max(0.4),
-            is_phrase: is_name || self.is_phrase_of(read, &shared, &told, &sung),
+            coverage: self.coverage(&shared, (&told, &sung), is_typed),
+            is_phrase: is_name || self.is_phrase_of(&shared, &told, &sung),
             is_quoted: self.is_off_topic && (is_name || self.is_line_of(words)),
             is_name,
+            n_pairs: n_pairs(&told, &sung),
         }
+    }
+
+    fn coverage(&self, shared: &SharedTerms<'_>, (told, sung): (&Said<'_>, &Said<'_>), is_typed: bool) -> f32 {
+        let in_place = sung.best_place();
+        let place = |term: usize| match term {
+            term if shared.is_label(term) => 1.0,
+            term if told.has(term) => IN_TEXT,
+            term if in_place.len() > 1 && in_place.contains(&term) => IN_LINE,
+            term if sung.has(term) => SCATTERED,
+            _ => 0.0,
+        };
+        // A genre, and a name in Latin letters, is in neither text and has no other form.
+        let is_other_form = |term: usize, form: &str| {
+            (told.has(term) || sung.has(term)) && !told.has_in_form(term, form) && !sung.has_in_form(term, form)
+        };
+        let share = |(term, content): (usize, &ContentWord)| {
+            let form = if is_typed && is_other_form(term, &content.form) { OTHER_FORM } else { 1.0 };
+            content.weight * form * place(term)
+        };
+        let found: f32 = self.content.iter().enumerate().map(share).sum();
+        let full: f32 = self.content.iter().map(|content| content.weight).sum();
+        found / full.max(0.4)
     }
 
     /// Whether the words of the query occur consecutively, including function words. One or two words are not a line.
@@ -107,33 +132,11 @@ impl Judge {
         !self.all_terms.is_empty() && words.is_name(&self.all_terms)
     }
 
-    fn is_phrase_of(
-        &self,
-        read: &ReadTrack,
-        shared: &SharedTerms<'_>,
-        told: &[SharedWord],
-        sung: &[SharedWord],
-    ) -> bool {
-        if self.terms.len() < 2 {
-            return shared.is_tag();
+    fn is_phrase_of(&self, shared: &SharedTerms<'_>, told: &Said<'_>, sung: &Said<'_>) -> bool {
+        match self.content.len() {
+            1 => shared.is_tag(),
+            n => told.has_in_order(n) || sung.has_in_order(n),
         }
-        self.is_in_order(told, || document::meaning(&read.track).into())
-            || self.is_in_order(sung, || read.lyrics().into())
-    }
-
-    /// Whether all terms occur in order, with at most a few letters of other words between them.
-    fn is_in_order<'t>(&self, found: &[SharedWord], text: impl FnOnce() -> Cow<'t, str>) -> bool {
-        const BETWEEN: usize = 6;
-        let in_order = |run: &&[SharedWord]| run.iter().map(|word| word.term).eq(0..self.terms.len());
-        let runs: Vec<&[SharedWord]> = found.windows(self.terms.len()).filter(in_order).collect();
-        if runs.is_empty() {
-            return false;
-        }
-        let text = text();
-        let gap = |pair: &[SharedWord]| {
-            text.get(pair[0].end..pair[1].start).map_or(usize::MAX, |gap| gap.trim().chars().count())
-        };
-        runs.iter().any(|run| run.windows(2).all(|pair| gap(pair) <= BETWEEN))
     }
 
     /// The confidence that the track answers the query, from 0 to 1. `spreads`: how far its similarity is above the mean.
@@ -149,7 +152,7 @@ impl Judge {
         if is_phrase {
             sure = 1.0 - (1.0 - sure) * (1.0 - if found.is_name { NAME } else { PHRASE });
         }
-        let is_quotation = found.is_quoted || (found.is_phrase && self.terms.len() > 2);
+        let is_quotation = found.is_quoted || (found.is_phrase && self.content.len() > 2);
         let is_surely_off_topic = self.topic.errand >= 1.0;
         if !is_quotation && (is_surely_off_topic || !is_phrase) {
             sure *= self.trust();
@@ -177,24 +180,6 @@ const EASED_ALONE: f32 = 0.1;
 const ERRAND: f32 = 0.8;
 const SOUND: f32 = 0.15;
 
-/// The terms that occur together in the lyrics: those in the two neighbouring lines with most of them.
-fn best_place(sung: &[SharedWord]) -> HashSet<usize> {
-    const TWO_LINES: usize = 90;
-    let mut best = HashSet::new();
-    for (at, first) in sung.iter().enumerate() {
-        let near = sung[at..].iter().take_while(|word| word.end <= first.start + TWO_LINES);
-        // Most words have no other near them, which needs no set.
-        if near.clone().count() <= best.len() {
-            continue;
-        }
-        let terms: HashSet<usize> = near.map(|word| word.term).collect();
-        if terms.len() > best.len() {
-            best = terms;
-        }
-    }
-    best
-}
-
 #[cfg(test)]
 mod tests {
     use music::Track;
@@ -215,7 +200,7 @@ mod tests {
         let song = track(&["homecoming"], "A sailor's return after many years.", "");
         let sure = |query: &str| {
             let judge = Judge::new(query, false);
-            judge.confidence(&judge.compare(&song), 1.0, 0.0)
+            judge.confidence(&judge.compare(&song, true), 1.0, 0.0)
         };
         assert!(sure("tax return") < 0.25, "{}", sure("tax return"));
         assert!(sure("sailor's return") > 0.5, "{}", sure("sailor's return"));
@@ -228,11 +213,47 @@ mod tests {
         let song = track(&[], "A parting.", "Oh\nshe carried the letter over the forecast to Aleida\nOh");
         let sure = |query: &str| {
             let judge = Judge::new(query, false);
-            judge.confidence(&judge.compare(&song), 1.0, 0.0)
+            judge.confidence(&judge.compare(&song, true), 1.0, 0.0)
         };
         assert!(sure("she carried the letter over the forecast to Aleida") > 0.5);
         assert!(sure("the forecast to Aleida") > 0.25, "{}", sure("the forecast to Aleida"));
         assert!(sure("the weather forecast over Aleida") < 0.25, "{}", sure("the weather forecast over Aleida"));
+    }
+
+    #[test]
+    fn another_form_of_a_word_counts_less_than_the_form_of_the_query() {
+        let coverage = |query: &str, song: &ReadTrack| Judge::new(query, false).compare(song, true).coverage;
+        let (haunting, haunted) = (track(&[], "Haunting and calm.", ""), track(&[], "A haunted house.", ""));
+        assert!(coverage("haunting", &haunting) > coverage("haunting", &haunted));
+        assert!(coverage("haunted", &haunting) < coverage("haunted", &haunted));
+        assert!(coverage("haunting", &haunted) > 0.5, "a stem that both have is a match");
+        let (tag, other_tag) = (track(&["relaxing"], "", ""), track(&["relaxed"], "", ""));
+        assert!(coverage("Relaxing", &tag) == 1.0 && coverage("relaxing", &other_tag) < 1.0);
+        let reworded = Judge::new("relaxing", false).compare(&other_tag, false);
+        assert_eq!(reworded.coverage, 1.0, "the user did not choose the form");
+        let sung = track(&["relaxed"], "", "a relaxing day");
+        assert_eq!(coverage("relaxing", &sung), 1.0, "one text has the form");
+        assert_eq!(coverage("deja", &track(&["déjà vu"], "", "")), 1.0, "an accent is no other form");
+        let mut genre = track(&[], "", "").track;
+        genre.genres = vec!["Ballads".into()];
+        assert_eq!(coverage("ballad waltz", &ReadTrack::of(genre)), 0.5);
+    }
+
+    #[test]
+    fn neighbours_of_the_query_are_counted_once_in_either_order() {
+        let n_pairs = |text: &str, lyrics: &str| {
+            Judge::new("slow electric guitar solo", false).compare(&track(&[], text, lyrics), true).n_pairs
+        };
+        assert_eq!(n_pairs("An electric guitar, and electric guitars.", "electric guitar"), 1);
+        assert_eq!(n_pairs("The guitar is electric. A solo on guitar.", "slow, electric"), 3);
+        assert_eq!(n_pairs("A guitar that nobody calls electric.", "slow"), 0);
+        assert_eq!(
+            n_pairs("Electric and slow solo guitar.", ""),
+            2,
+            "'slow' and 'solo' are no neighbours in the query"
+        );
+        let night = Judge::new("夜の海", false).compare(&track(&[], "夜の海を見る。", ""), true);
+        assert!(night.n_pairs == 1 && night.is_phrase, "pairs of characters overlap");
     }
 
     #[test]
@@ -245,7 +266,7 @@ mod tests {
             "the first\nand then a long long verse about nothing in particular, and another one\nof the snow",
         );
         let judge = Judge::new("first snow", false);
-        let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song));
+        let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song, true));
         assert!(a.is_phrase && !b.is_phrase && !c.is_phrase);
         assert!(judge.confidence(&a, 1.0, 0.0) > judge.confidence(&b, 1.0, 0.0));
         assert!(judge.confidence(&b, 1.0, 0.0) > judge.confidence(&c, 1.0, 0.0));

@@ -13,6 +13,7 @@ mod read_track;
 mod recent;
 #[cfg(test)]
 mod reference;
+mod said;
 mod simd;
 mod tokenizers;
 pub mod topic;

@@ -6,7 +6,7 @@ use std::{collections::HashSet, fs, path::Path};
 use music::Track;
 use query::{
     stop::content_words,
-    words::{Word, words},
+    words::{Word, has_form, words},
 };
 
 use super::{
@@ -17,9 +17,10 @@ use super::{
     why::{Asked, table, vector_of},
 };
 
-/// The query as its distinct content terms with their weights, and all its terms.
+/// The query as its distinct content terms with their weights and forms, and all its terms.
 struct Query {
     terms: Vec<(String, f32)>,
+    forms: Vec<String>,
     all_terms: Vec<String>,
 }
 
@@ -35,8 +36,9 @@ fn words_among(text: &str, terms: &[(String, f32)]) -> Vec<Word> {
 impl Query {
     fn new(text: &str) -> Self {
         let mut seen = HashSet::new();
-        let content = content_words(text).into_iter().map(|content| (content.word.term, content.weight));
-        Self { terms: content.filter(|(term, _)| seen.insert(term.clone())).collect(), all_terms: terms_of(text) }
+        let content = content_words(text).into_iter().filter(|content| seen.insert(content.word.term.clone()));
+        let (terms, forms) = content.map(|content| ((content.word.term, content.weight), content.form)).unzip();
+        Self { terms, forms, all_terms: terms_of(text) }
     }
 
     fn is_name(&self, track: &Track) -> bool {
@@ -47,7 +49,8 @@ impl Query {
     fn compare(&self, track: &Track, is_off_topic: bool) -> Match {
         let is_name = self.is_name(track);
         if self.terms.is_empty() {
-            return Match { coverage: f32::from(u8::from(is_name)), is_phrase: is_name, is_quoted: is_name, is_name };
+            let coverage = f32::from(u8::from(is_name));
+            return Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, n_pairs: 0 };
         }
         let (meaning, lyrics) = (document::meaning(track), track.lyrics.clone().unwrap_or_default());
         let labels = [document::names(track), track.tags.join(" "), track.genres.join(" ")].join(" ");
@@ -61,8 +64,18 @@ impl Query {
             _ if has(&sung, term) => 0.25,
             _ => 0.0,
         };
+        let in_text = |words: &[Word], text: &str, term: &str| -> Vec<String> {
+            words.iter().filter(|word| word.term == term).map(|word| text[word.start..word.end].to_owned()).collect()
+        };
+        let form = |term: &str, form: &str| {
+            let said = [in_text(&told, &meaning, term), in_text(&sung, &lyrics, term)].concat();
+            if said.is_empty() || said.iter().any(|said| has_form(said, form)) { 1.0 } else { 0.8 }
+        };
         let full: f32 = self.terms.iter().map(|(_, weight)| weight).sum();
-        let found: f32 = self.terms.iter().map(|(term, weight)| weight * share(term)).sum();
+        let asked = self.terms.iter().zip(&self.forms);
+        let found: f32 = asked.map(|((term, weight), said)| weight * form(term, said) * share(term)).sum();
+        let n_pairs = [self.pairs(&meaning, &told), self.pairs(&lyrics, &sung)].concat();
+        let n_pairs = n_pairs.into_iter().collect::<HashSet<usize>>().len();
         let is_phrase = match self.terms.as_slice() {
             [(only, _)] => track.tags.iter().chain(&track.genres).any(|tag| terms_of(tag) == [only.clone()]),
             _ => self.is_in_order(&meaning, &told) || self.is_in_order(&lyrics, &sung),
@@ -70,14 +83,19 @@ impl Query {
         let n = self.all_terms.len();
         let is_line = || n >= 4 && terms_of(&lyrics).windows(n).any(|line| line == self.all_terms);
         let is_quoted = is_off_topic && (is_name || is_line());
-        Match { coverage: found / full.max(0.4), is_phrase: is_name || is_phrase, is_quoted, is_name }
+        Match { coverage: found / full.max(0.4), is_phrase: is_name || is_phrase, is_quoted, is_name, n_pairs }
+    }
+
+    fn pairs(&self, text: &str, found: &[Word]) -> Vec<usize> {
+        let place = |word: &Word| self.terms.iter().position(|(term, _)| *term == word.term).unwrap();
+        let near = found.windows(2).filter(|pair| is_near(text, pair)).map(|pair| [place(&pair[0]), place(&pair[1])]);
+        near.filter(|[a, b]| a.abs_diff(*b) == 1).map(|[a, b]| a.min(b)).collect()
     }
 
     fn is_in_order(&self, text: &str, found: &[Word]) -> bool {
         found.windows(self.terms.len()).any(|run| {
-            let gap = |pair: &[Word]| text.get(pair[0].end..pair[1].start).map(|gap| gap.trim().chars().count());
             run.iter().map(|word| &word.term).eq(self.terms.iter().map(|(term, _)| term))
-                && run.windows(2).all(|pair| gap(pair).is_some_and(|gap| gap <= 6))
+                && run.windows(2).all(|pair| is_near(text, pair))
         })
     }
 
@@ -100,6 +118,10 @@ impl Query {
             ..Why::default()
         }
     }
+}
+
+fn is_near(text: &str, pair: &[Word]) -> bool {
+    pair[1].start < pair[0].end || text[pair[0].end..pair[1].start].trim().chars().count() <= 6
 }
 
 fn best_place(sung: &[Word]) -> HashSet<&str> {
@@ -182,7 +204,7 @@ fn words_that_are_read_once_give_the_same_matches_and_explanations_as_the_texts(
         let (judge, query) = (Judge::new(text, false), Query::new(text));
         let asked = Asked::new(std::slice::from_ref(text), vec![], &Filter::default());
         for read in &read {
-            let (found, expected) = (judge.compare(read), query.compare(&read.track, judge.is_off_topic));
+            let (found, expected) = (judge.compare(read, true), query.compare(&read.track, judge.is_off_topic));
             assert_eq!(found, expected, "'{text}' in {}", read.track.title);
             let why = asked.why(read);
             assert_eq!(why, query.why(text, &read.track), "'{text}' in {}", read.track.title);

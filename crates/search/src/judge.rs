@@ -9,7 +9,6 @@ use query::{
 };
 
 use super::{
-    document,
     read_track::ReadTrack,
     said::{Said, n_pairs},
     topic::Topic,
@@ -86,8 +85,7 @@ impl Judge {
         if shared.is_empty() {
             return Match::default();
         }
-        let meaning = document::meaning(&read.track);
-        let told = Said { text: &meaning, words: shared.in_meaning() };
+        let told = Said { text: read.meaning(), words: shared.in_meaning() };
         let sung = Said { text: read.lyrics(), words: shared.in_lyrics() };
         let is_name = self.is_whole_name(words);
         Match {

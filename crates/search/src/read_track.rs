@@ -4,12 +4,13 @@ use std::{ops::Range, sync::OnceLock};
 
 use music::Track;
 
-use super::{track_words::TrackWords, why::table};
+use super::{document, track_words::TrackWords, why::table};
 
 /// A track and what searches compute from its texts, once.
 pub(crate) struct ReadTrack {
     pub(crate) track: Track,
     pub(crate) words: TrackWords,
+    meaning: OnceLock<String>,
     sentences: OnceLock<Vec<Sentence>>,
 }
 
@@ -26,7 +27,7 @@ const SENTENCE_BYTES: usize = 1 << 10;
 
 impl ReadTrack {
     pub(crate) fn new(track: Track, words: TrackWords) -> Self {
-        Self { track, words, sentences: OnceLock::new() }
+        Self { track, words, meaning: OnceLock::new(), sentences: OnceLock::new() }
     }
 
     #[cfg(test)]
@@ -36,6 +37,11 @@ impl ReadTrack {
 
     pub(crate) fn lyrics(&self) -> &str {
         self.track.lyrics.as_deref().unwrap_or_default()
+    }
+
+    /// The text of [`document::meaning`], which the places of words refer to.
+    pub(crate) fn meaning(&self) -> &str {
+        self.meaning.get_or_init(|| document::meaning(&self.track))
     }
 
     /// The sentences about the track. Only hits need them, so they are read when a hit is explained.
@@ -65,10 +71,11 @@ impl ReadTrack {
         })
     }
 
-    /// Memory, for the limit of a cache; with the sentences, which may be read later.
+    /// Memory, for the limit of a cache; with the text and the sentences, which may be read later.
     pub(crate) fn n_bytes(&self) -> usize {
-        let texts = [&self.track.lyrics, &self.track.interpretation, &self.track.short_description];
-        let n_text_bytes: usize = texts.into_iter().flatten().map(String::len).sum();
+        let told = [&self.track.interpretation, &self.track.short_description];
+        let n_told_bytes: usize = told.into_iter().flatten().map(String::len).sum();
+        let n_text_bytes = self.lyrics().len() + 2 * n_told_bytes;
         let n_sentence_bytes = self.sentence_places().count() * SENTENCE_BYTES;
         size_of::<Self>() + n_text_bytes + n_sentence_bytes + self.words.n_bytes()
     }

@@ -16,7 +16,6 @@ use super::{
     documents::project,
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
-    short::{Place, undisturbed},
 };
 use music::{Track, TrackId};
 
@@ -96,7 +95,7 @@ impl Store {
         self.keep_moves(owner, import).await?;
         let n_added = self.keep_tracks(owner, import, (id, &mut report)).await?;
         for (title, tracks) in listed_tracks(import) {
-            let mut tx = self.begin_short(self.place().await).await?;
+            let mut tx = self.begin_short().await?;
             put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
             tx.commit().await?;
         }
@@ -107,28 +106,17 @@ impl Store {
         let mut rest = open.as_slice();
         while !rest.is_empty() {
             let (part, after) = self.paces.entries.part(rest);
-            let place = self.place().await;
-            undisturbed(self.put_entries(place, owner, (id, import), part)).await?;
+            let mut tx = self.begin_short().await?;
+            for open in part {
+                put_open(&mut tx, owner, (id, import), open).await?;
+            }
+            self.commit_short(tx, &self.paces.entries, part.len()).await?;
             rest = after;
         }
         report["added"] = n_added.into();
         report["alreadyThere"] = (import.tracks.len() as u64 - n_added).into();
         self.write(REPORT).bind(id).bind(Json(report)).execute().await?;
         Ok(n_added)
-    }
-
-    async fn put_entries(
-        &self,
-        place: Place,
-        owner: &UserId,
-        import: (Uuid, &NewImport<'_>),
-        entries: &[&NewOpenEntry<'_>],
-    ) -> Result<(), StoreError> {
-        let mut tx = self.begin_short(place).await?;
-        for open in entries {
-            put_open(&mut tx, owner, import, open).await?;
-        }
-        self.commit_short(tx, &self.paces.entries, entries.len()).await
     }
 
     async fn keep_moves(&self, owner: &UserId, import: &NewImport<'_>) -> Result<(), StoreError> {
@@ -138,7 +126,7 @@ impl Store {
         let by_id: HashMap<TrackId, &Track> = import.tracks.iter().map(|new| (new.track.id, &new.track)).collect();
         for (from, to) in import.moves {
             let Some(to) = by_id.get(to) else { continue };
-            let mut tx = self.begin_short(self.place().await).await?;
+            let mut tx = self.begin_short().await?;
             let from = from.to_string();
             move_recording(&mut tx, owner, &from, to).await?;
             project(&mut tx, &[from, to.id.to_string()]).await?;
@@ -157,17 +145,12 @@ impl Store {
         let (mut n_added, mut n_kept, mut rest) = (0, 0, import.tracks);
         while !rest.is_empty() {
             let (part, after) = self.paces.tracks.part(rest);
+            let mut tx = self.begin_short().await?;
+            n_added += insert_tracks(&mut tx, owner, part, removed, Priority::Import).await?;
             n_kept += part.len();
             report["kept"] = n_kept.into();
-            let place = self.place().await;
-            let kept = async {
-                let mut tx = self.begin_short(place).await?;
-                let n_added = insert_tracks(&mut tx, owner, part, removed, Priority::Import).await?;
-                tx.query(REPORT).bind(id).bind(Json(&*report)).execute().await?;
-                self.commit_short(tx, &self.paces.tracks, part.len()).await?;
-                Ok::<u64, StoreError>(n_added)
-            };
-            n_added += undisturbed(kept).await?;
+            tx.query(REPORT).bind(id).bind(Json(&*report)).execute().await?;
+            self.commit_short(tx, &self.paces.tracks, part.len()).await?;
             rest = after;
         }
         Ok(n_added)

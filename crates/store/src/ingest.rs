@@ -10,7 +10,6 @@ use super::{
     db::Tx,
     documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
     locks::{lock_documents_by_id, update_steps},
-    short::{Place, undisturbed},
 };
 use music::DocumentId;
 
@@ -49,7 +48,7 @@ impl Store {
         }
         let mut round = self.served.round(step.name(), users.into_iter().map(|(user,)| user).collect(), limit);
         let mut rows: Vec<(String, i32)> = vec![];
-        let mut tx = self.begin_short(self.place().await).await?;
+        let mut tx = self.begin_short().await?;
         let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
         while let Some((user, share)) = round.next() {
             let query = tx.query(sql).bind(step.name()).bind(node).bind_in(LEASE).bind_now();
@@ -88,27 +87,16 @@ impl Store {
         let mut rest = endings.as_slice();
         while !rest.is_empty() {
             let (part, after) = self.paces.steps.part(rest);
-            let place = self.place().await;
-            undisturbed(self.settle_part(place, step, node, part)).await?;
+            let mut tx = self.begin_short().await?;
+            let ids: Vec<String> = part.iter().map(|(id, _)| id.to_string()).collect();
+            lock_documents_by_id(&mut tx, &ids).await?;
+            for (id, ending) in part {
+                settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
+            }
+            self.commit_short(tx, &self.paces.steps, part.len()).await?;
             rest = after;
         }
         Ok(())
-    }
-
-    async fn settle_part(
-        &self,
-        place: Place,
-        step: Step,
-        node: &str,
-        endings: &[(DocumentId, Ending)],
-    ) -> Result<(), StoreError> {
-        let mut tx = self.begin_short(place).await?;
-        let ids: Vec<String> = endings.iter().map(|(id, _)| id.to_string()).collect();
-        lock_documents_by_id(&mut tx, &ids).await?;
-        for (id, ending) in endings {
-            settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
-        }
-        self.commit_short(tx, &self.paces.steps, endings.len()).await
     }
 
     /// The last step: writes the documents of the tracks, which the index reads.
@@ -117,13 +105,9 @@ impl Store {
         let mut rest = ids.as_slice();
         while !rest.is_empty() {
             let (part, after) = self.paces.documents.part(rest);
-            let place = self.place().await;
-            let written = async {
-                let mut tx = self.begin_short(place).await?;
-                put_part(&mut tx, node, part).await?;
-                self.commit_short(tx, &self.paces.documents, part.len()).await
-            };
-            undisturbed(written).await?;
+            let mut tx = self.begin_short().await?;
+            put_part(&mut tx, node, part).await?;
+            self.commit_short(tx, &self.paces.documents, part.len()).await?;
             rest = after;
         }
         Ok(())

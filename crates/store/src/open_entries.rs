@@ -176,7 +176,7 @@ impl Store {
         let owners: Vec<(String,)> = self.read(OWNERS).fetch_all().await?;
         let mut round = self.served.round(QUEUE, owners.into_iter().map(|(owner,)| owner).collect(), limit);
         let mut rows: Vec<OpenRow> = vec![];
-        let mut tx = self.begin_short(self.place().await).await?;
+        let mut tx = self.begin_short().await?;
         let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
         while let Some((owner, share)) = round.next() {
             let query = tx.query(sql).bind(node).bind_in(LEASE).bind_now().bind(share as i64);

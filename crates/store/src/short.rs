@@ -5,7 +5,6 @@
 //! long work pauses between its transactions, because turns need the processor as well.
 
 use std::{
-    future::Future,
     ops::{Deref, DerefMut},
     sync::{
         Arc,
@@ -14,11 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{
-    runtime::{Handle, RuntimeFlavor},
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::block_in_place,
-};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
     Store, StoreError,
@@ -121,27 +116,12 @@ fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The place of a long task before the writer. On PostgreSQL there is no queue.
-pub(crate) struct Place {
-    _permit: Option<OwnedSemaphorePermit>,
-}
-
-/// Runs a transaction on a thread of its own. Between two statements it waits for the writer only, and not also behind other
-/// tasks of a busy server, while it holds the lock that those wait for.
-pub(crate) async fn undisturbed<T>(transaction: impl Future<Output = T>) -> T {
-    let runtime = Handle::current();
-    match runtime.runtime_flavor() {
-        RuntimeFlavor::CurrentThread => transaction.await,
-        _ => block_in_place(|| runtime.block_on(transaction)),
-    }
-}
-
 /// A transaction of a long task.
 pub(crate) struct ShortTx {
     tx: Tx,
     began: Instant,
     paces: Arc<Paces>,
-    _place: Place,
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl Deref for ShortTx {
@@ -173,18 +153,16 @@ impl ShortTx {
 }
 
 impl Store {
-    /// Waits until no other long task has the writer, and as long as long work pauses.
-    pub(crate) async fn place(&self) -> Place {
-        if let Db::Postgres { .. } = &self.db {
-            return Place { _permit: None };
-        }
-        let place = self.paces.place.clone().acquire_owned().await.ok();
-        tokio::time::sleep(self.paces.pause_left()).await;
-        Place { _permit: place }
-    }
-
-    /// Begins a transaction of a long task.
-    pub(crate) async fn begin_short(&self, place: Place) -> Result<ShortTx, StoreError> {
+    /// Begins a transaction of a long task. On SQLite it waits until no other such transaction is open.
+    pub(crate) async fn begin_short(&self) -> Result<ShortTx, StoreError> {
+        let place = match &self.db {
+            Db::Sqlite { .. } => {
+                let place = self.paces.place.clone().acquire_owned().await.ok();
+                tokio::time::sleep(self.paces.pause_left()).await;
+                place
+            }
+            Db::Postgres { .. } => None,
+        };
         // These tasks are repeated after a crash. The last commit of an import waits for the disk, and with it all before.
         let tx = self.begin_with(Durability::Process).await?;
         Ok(ShortTx { tx, began: Instant::now(), paces: self.paces.clone(), _place: place })

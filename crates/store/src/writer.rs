@@ -121,7 +121,7 @@ mod tests {
         let n_syncs = || log.n_syncs.swap(0, Ordering::Relaxed);
         n_syncs();
         store.save_events(&[], Durability::Process).await.unwrap();
-        store.begin_short(store.place().await).await.unwrap().commit().await.unwrap();
+        store.begin_short().await.unwrap().commit().await.unwrap();
         drop(store.begin().await.unwrap());
         assert_eq!(n_syncs(), 0);
         store.save_events(&[], Durability::Power).await.unwrap();

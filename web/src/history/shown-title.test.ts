@@ -18,7 +18,9 @@ it.each([
   expect(shownTitle({ title: 'Portishead · 1 track, 5 albums' })).toBe(portishead);
 });
 
-it.each(['Buy strings', '20 tracks · rain', 'rain · 20 tracks today'])('leaves the title “%s” as it was written', (title) => {
+it('leaves other titles as they were written', () => {
   speak('fr', fr);
-  expect(shownTitle({ title })).toBe(title);
+  for (const title of ['Buy strings', '20 tracks · rain', 'rain · 20 tracks today']) {
+    expect(shownTitle({ title })).toBe(title);
+  }
 });

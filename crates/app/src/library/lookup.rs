@@ -34,12 +34,17 @@ impl Library {
     /// The best tracks that the user may see, and how many there are.
     pub(crate) async fn find(&self, owner: &UserId, plan: SearchPlan) -> Result<Found, Error> {
         let plan = plan.within(self.scope(owner).await?);
-        let _place = self.searches.enter(owner).await;
-        let found = self.index.find(&plan).await?;
+        let found = self.find_in_turn(owner, &plan).await?;
         if found.hits.is_empty() && self.was_filled_meanwhile().await? {
-            return Ok(self.index.find(&plan).await?);
+            return self.find_in_turn(owner, &plan).await;
         }
         Ok(found)
+    }
+
+    /// Waits for other searches of the same user.
+    async fn find_in_turn(&self, owner: &UserId, plan: &SearchPlan) -> Result<Found, Error> {
+        let _place = self.searches.enter(owner).await;
+        Ok(self.index.find(plan).await?)
     }
 
     /// The indexed tracks with these names that the user may see, in the order of the names.

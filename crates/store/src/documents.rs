@@ -148,8 +148,10 @@ pub(crate) async fn project(tx: &mut Tx, recordings: &[String]) -> Result<(), St
         return Ok(());
     }
     // Locks the revision counter: transactions that change documents run one after the other, and the second sees
-    // the owners that the first wrote.
-    reserve_revisions(tx, 0).await?;
+    // the owners that the first wrote. On SQLite all transactions do.
+    if tx.is_postgres() {
+        reserve_revisions(tx, 0).await?;
+    }
     for part in recordings.chunks(AT_ONCE) {
         project_part(tx, part).await?;
     }

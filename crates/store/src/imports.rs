@@ -96,8 +96,11 @@ impl Store {
         let n_added = self.keep_tracks(owner, import, (id, &mut report)).await?;
         for (title, tracks) in listed_tracks(import) {
             let mut tx = self.begin_short().await?;
-            put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
-            tx.commit().await?;
+            let put = async {
+                put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
+                tx.commit().await
+            };
+            self.undisturbed(put).await?;
         }
         self.close_entries(owner, import).await?;
         // All imports lock the entries in the same order, so that they cannot deadlock.
@@ -107,10 +110,13 @@ impl Store {
         while !rest.is_empty() {
             let (part, after) = self.paces.entries.part(rest);
             let mut tx = self.begin_short().await?;
-            for open in part {
-                put_open(&mut tx, owner, (id, import), open).await?;
-            }
-            self.commit_short(tx, &self.paces.entries, part.len()).await?;
+            let put = async {
+                for open in part {
+                    put_open(&mut tx, owner, (id, import), open).await?;
+                }
+                self.commit_short(tx, &self.paces.entries, part.len()).await
+            };
+            self.undisturbed(put).await?;
             rest = after;
         }
         report["added"] = n_added.into();
@@ -128,9 +134,12 @@ impl Store {
             let Some(to) = by_id.get(to) else { continue };
             let mut tx = self.begin_short().await?;
             let from = from.to_string();
-            move_recording(&mut tx, owner, &from, to).await?;
-            project(&mut tx, &[from, to.id.to_string()]).await?;
-            tx.commit().await?;
+            let moved = async {
+                move_recording(&mut tx, owner, &from, to).await?;
+                project(&mut tx, &[from, to.id.to_string()]).await?;
+                tx.commit().await
+            };
+            self.undisturbed(moved).await?;
         }
         Ok(())
     }
@@ -145,12 +154,16 @@ impl Store {
         let (mut n_added, mut n_kept, mut rest) = (0, 0, import.tracks);
         while !rest.is_empty() {
             let (part, after) = self.paces.tracks.part(rest);
-            let mut tx = self.begin_short().await?;
-            n_added += insert_tracks(&mut tx, owner, part, removed, Priority::Import).await?;
             n_kept += part.len();
             report["kept"] = n_kept.into();
-            tx.query(REPORT).bind(id).bind(Json(&*report)).execute().await?;
-            self.commit_short(tx, &self.paces.tracks, part.len()).await?;
+            let mut tx = self.begin_short().await?;
+            let kept = async {
+                let n_added = insert_tracks(&mut tx, owner, part, removed, Priority::Import).await?;
+                tx.query(REPORT).bind(id).bind(Json(&*report)).execute().await?;
+                self.commit_short(tx, &self.paces.tracks, part.len()).await?;
+                Ok::<u64, StoreError>(n_added)
+            };
+            n_added += self.undisturbed(kept).await?;
             rest = after;
         }
         Ok(n_added)

@@ -47,18 +47,21 @@ impl Store {
             return Ok(vec![]);
         }
         let mut round = self.served.round(step.name(), users.into_iter().map(|(user,)| user).collect(), limit);
-        let mut rows: Vec<(String, i32)> = vec![];
         let mut tx = self.begin_short().await?;
         let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
-        while let Some((user, share)) = round.next() {
-            let query = tx.query(sql).bind(step.name()).bind(node).bind_in(LEASE).bind_now();
-            let claimed: Vec<(String, i32)> = query.bind(share as i64).bind(&user).fetch_all().await?;
-            self.served.remember(step.name(), &user);
-            round.took(user, share, claimed.len());
-            rows.extend(claimed);
-        }
-        tx.commit().await?;
-        let tries: BTreeMap<String, i32> = rows.into_iter().collect();
+        let claim = async {
+            let mut tries: BTreeMap<String, i32> = BTreeMap::new();
+            while let Some((user, share)) = round.next() {
+                let query = tx.query(sql).bind(step.name()).bind(node).bind_in(LEASE).bind_now();
+                let claimed: Vec<(String, i32)> = query.bind(share as i64).bind(&user).fetch_all().await?;
+                self.served.remember(step.name(), &user);
+                round.took(user, share, claimed.len());
+                tries.extend(claimed);
+            }
+            tx.commit().await?;
+            Ok::<_, StoreError>(tries)
+        };
+        let tries = self.undisturbed(claim).await?;
         let ids: Vec<&str> = tries.keys().map(String::as_str).collect();
         let known = self.known_so_far(&ids).await?;
         let claimed = known.into_iter().map(|row| {
@@ -88,12 +91,15 @@ impl Store {
         while !rest.is_empty() {
             let (part, after) = self.paces.steps.part(rest);
             let mut tx = self.begin_short().await?;
-            let ids: Vec<String> = part.iter().map(|(id, _)| id.to_string()).collect();
-            lock_documents_by_id(&mut tx, &ids).await?;
-            for (id, ending) in part {
-                settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
-            }
-            self.commit_short(tx, &self.paces.steps, part.len()).await?;
+            let settled = async {
+                let ids: Vec<String> = part.iter().map(|(id, _)| id.to_string()).collect();
+                lock_documents_by_id(&mut tx, &ids).await?;
+                for (id, ending) in part {
+                    settle_step(&mut tx, step, node, &id.to_string(), ending).await?;
+                }
+                self.commit_short(tx, &self.paces.steps, part.len()).await
+            };
+            self.undisturbed(settled).await?;
             rest = after;
         }
         Ok(())
@@ -106,8 +112,11 @@ impl Store {
         while !rest.is_empty() {
             let (part, after) = self.paces.documents.part(rest);
             let mut tx = self.begin_short().await?;
-            put_part(&mut tx, node, part).await?;
-            self.commit_short(tx, &self.paces.documents, part.len()).await?;
+            let written = async {
+                put_part(&mut tx, node, part).await?;
+                self.commit_short(tx, &self.paces.documents, part.len()).await
+            };
+            self.undisturbed(written).await?;
             rest = after;
         }
         Ok(())

@@ -14,7 +14,7 @@ use super::{
     library::searchable,
     locks::{lock_documents, lock_library},
     plan::{Key, Known, NewDocument},
-    schedule::{known_of, schedule},
+    schedule::{known_of, schedule_known},
 };
 use music::{Track, identity::same_length};
 
@@ -128,7 +128,7 @@ pub(crate) async fn insert_tracks(
         .into_iter()
         .map(|(id, removed_at, left_with_file)| (id, (removed_at.is_some(), left_with_file)))
         .collect();
-    let known = known_of(tx, &ids).await?;
+    let mut known = known_of(tx, &ids).await?;
     let (mut n_added, mut documents, mut changed) = (0, vec![], vec![]);
     for (new, id) in tracks.iter().zip(ids) {
         match existing.get(&id) {
@@ -142,12 +142,15 @@ pub(crate) async fn insert_tracks(
         documents.extend(new.public.clone().map(NewDocument::public));
         match own_document(owner, new, &known) {
             Some(document) => documents.push(document),
-            None if new.is_own => _ = tx.query(FORGET).bind(&id).bind(owner.as_str()).execute().await?,
+            None if new.is_own => {
+                tx.query(FORGET).bind(&id).bind(owner.as_str()).execute().await?;
+                known.remove(&(id.clone(), owner.as_str().to_owned()));
+            }
             None => {}
         }
         changed.push(id);
     }
-    schedule(tx, &documents, priority, owner.as_str()).await?;
+    schedule_known(tx, &known, &documents, (priority, owner.as_str())).await?;
     project(tx, &changed).await?;
     Ok(n_added)
 }

@@ -175,17 +175,21 @@ impl Store {
         }
         let owners: Vec<(String,)> = self.read(OWNERS).fetch_all().await?;
         let mut round = self.served.round(QUEUE, owners.into_iter().map(|(owner,)| owner).collect(), limit);
-        let mut rows: Vec<OpenRow> = vec![];
         let mut tx = self.begin_short().await?;
         let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
-        while let Some((owner, share)) = round.next() {
-            let query = tx.query(sql).bind(node).bind_in(LEASE).bind_now().bind(share as i64);
-            let claimed: Vec<OpenRow> = query.bind(&owner).fetch_all().await?;
-            self.served.remember(QUEUE, &owner);
-            round.took(owner, share, claimed.len());
-            rows.extend(claimed);
-        }
-        tx.commit().await?;
+        let claim = async {
+            let mut rows: Vec<OpenRow> = vec![];
+            while let Some((owner, share)) = round.next() {
+                let query = tx.query(sql).bind(node).bind_in(LEASE).bind_now().bind(share as i64);
+                let claimed: Vec<OpenRow> = query.bind(&owner).fetch_all().await?;
+                self.served.remember(QUEUE, &owner);
+                round.took(owner, share, claimed.len());
+                rows.extend(claimed);
+            }
+            tx.commit().await?;
+            Ok::<_, StoreError>(rows)
+        };
+        let rows = self.undisturbed(claim).await?;
         rows.into_iter().map(OpenRow::claim).collect()
     }
 

@@ -83,8 +83,18 @@ pub(crate) async fn schedule(
     let recordings: Vec<String> = recordings.into_iter().collect();
     lock_documents(tx, &recordings).await?;
     let known = known_of(tx, &recordings).await?;
+    schedule_known(tx, &known, documents, (priority, for_user)).await
+}
+
+/// As [`schedule`], with the known data of the recordings. The caller has locked their documents.
+pub(crate) async fn schedule_known(
+    tx: &mut Tx,
+    known: &HashMap<Key, Known>,
+    documents: &[NewDocument],
+    (priority, for_user): (Priority, &str),
+) -> Result<(), StoreError> {
     let now = tx.now();
-    for change in plan(&known, documents) {
+    for change in plan(known, documents) {
         match change {
             Change::Wake { document } => {
                 tx.query(WAKE).bind(document.track.id.to_string()).bind(now).execute().await?;

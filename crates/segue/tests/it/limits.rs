@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::{Json, Router, extract::State, routing::post};
 use engine::script::{Reply, calls, says};
 use reqwest::Method;
 use segue::server::ConnectionLimits;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    sync::watch,
 };
 
 use crate::support::{Process, TestApp, World, claims, signed};
@@ -376,4 +378,54 @@ async fn stalled_readers_cost_little_memory() {
     let n_kib = n_bytes as u64 / 1024;
     println!("slow readers: a stalled stream of {n_kib} KiB costs {costs:?} KiB, in batches of {N_READERS}");
     assert!(costs.iter().any(|cost| *cost < n_kib / 4), "{costs:?} KiB");
+}
+
+/// An embeddings server that answers queries with "slow" in them when it may.
+#[derive(Clone)]
+struct SlowEmbedder {
+    n_waiting: watch::Sender<usize>,
+    may_answer: watch::Sender<bool>,
+}
+
+impl SlowEmbedder {
+    async fn start() -> (Self, doubles::Running) {
+        let embedder = Self { n_waiting: watch::Sender::new(0), may_answer: watch::Sender::new(false) };
+        let router = Router::new().route("/v1/embeddings", post(Self::embed)).with_state(embedder.clone());
+        let running = doubles::serve(router).await.unwrap();
+        (embedder, running)
+    }
+
+    async fn embed(State(this): State<Self>, Json(asked): Json<Value>) -> Json<Value> {
+        let texts = asked["input"].as_array().cloned().unwrap_or_default();
+        if texts.iter().any(|text| text.as_str().is_some_and(|text| text.contains("slow"))) {
+            this.n_waiting.send_modify(|n| *n += 1);
+            this.may_answer.subscribe().wait_for(|may| *may).await.unwrap();
+        }
+        let vectors: Vec<_> = (0..texts.len()).map(|n| json!({"index": n, "embedding": [1.0, 0.0]})).collect();
+        Json(json!({ "data": vectors }))
+    }
+}
+
+#[tokio::test]
+async fn a_user_has_as_many_searches_at_once_as_half_of_the_cores() {
+    let (embedder, running) = SlowEmbedder::start().await;
+    let url = format!("http://{}", running.addr);
+    let settings = [("SEGUE_EMBEDDINGS_URL", url.as_str()), ("SEGUE_EMBEDDINGS_MODEL", "two")];
+    let app = TestApp::shared([], &settings).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let at_once = (std::thread::available_parallelism().map_or(1, usize::from) / 2).max(1);
+    let burst = futures::future::join_all((0..at_once + 3).map(|n| {
+        let path = format!("/api/search?q=slow+song+number+{n}");
+        let ann = &ann;
+        async move { ann.request(Method::GET, &path, None).await.status().as_u16() }
+    }));
+    let other = async {
+        embedder.n_waiting.subscribe().wait_for(|n| *n == at_once).await.unwrap();
+        assert_eq!(bob.request(Method::GET, "/api/search?q=rain", None).await.status(), 200, "bob does not wait");
+        assert_eq!(*embedder.n_waiting.borrow(), at_once, "the further searches of ann wait for her others");
+        embedder.may_answer.send_replace(true);
+    };
+    let (statuses, ()) = tokio::join!(burst, other);
+    assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
+    assert_eq!(*embedder.n_waiting.borrow(), at_once + 3, "all of them are answered");
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::{
     lexicon::{self, LANGUAGES, LONGEST_FORM},
-    stop::{TextLanguage, is_function_word, is_generic, is_listed, surface},
+    stop::{TextLanguage, is_function_word, is_generic, is_listed, is_sign_of_english, surface},
     words::fold,
 };
 
@@ -54,7 +54,7 @@ enum Reading {
 /// The language with the most known words; English if none has more.
 fn reading(said: &[String]) -> Reading {
     let count = |is: &dyn Fn(&str) -> bool| said.iter().filter(|word| is(word)).count();
-    let n_english = count(&|word| is_listed(TextLanguage::English, word) || lexicon::is_english(word));
+    let n_english = count(&|word| is_sign_of_english(word) || lexicon::is_english(word));
     // A single letter is no evidence: "vitamin D".
     let is_of = |at: usize, word: &str| {
         word.len() > 1 && is_listed(LANGUAGES[at], word)
@@ -143,6 +143,10 @@ mod tests {
             ("rain", None),
             ("hotel reservation", None),
             ("die hard", None),
+            ("come as you are", None),
+            ("no sin", None),
+            ("no me olvides", Some("forget")),
+            ("die Nacht am Meer", Some("night sea")),
         ] {
             assert_eq!(english(text).as_deref(), meaning, "{text}");
         }
@@ -162,6 +166,8 @@ mod tests {
             ("Lieder über den Regen", Some("rain")),
             ("der Zwiebelfisch und die Kaltmamsell", None),
             ("what is the capital of Peru", Some("what is the capital of Peru")),
+            ("miles per gallon, no charge", Some("miles per gallon, no charge")),
+            ("come as per order", Some("come as per order")),
         ] {
             assert_eq!(message(text).as_deref(), meaning, "{text}");
         }

@@ -61,6 +61,15 @@ const WEAK: &str = "good new old big little small great long short time times da
     feel feels feeling know think look come comes coming thing kind bit lot lots much many every again still even always never now today tomorrow yesterday week \
     people person man woman work works working right left end start keep put use help call called nice well wants after before around not no";
 
+/// English words that are function words of another language: "no regrets" is not Spanish. They are content words of an
+/// English text.
+const ENGLISH_TOO: &str = "am bin chose come con des die era fun hat mal man no par per pour sin son ton tot tout war";
+
+/// Whether a word shows that a text is English.
+pub(crate) fn is_sign_of_english(word: &str) -> bool {
+    is_listed(English, word) || ENGLISH_TOO.split_whitespace().any(|known| known == word)
+}
+
 /// Whether a word means music in general.
 pub(crate) fn is_generic(word: &str) -> bool {
     GENERIC.split_whitespace().any(|known| known == word)
@@ -80,11 +89,10 @@ pub(crate) fn is_function_word(language: TextLanguage, word: &str) -> bool {
 /// The language with the most function words in the text; English if there are none.
 pub fn text_language(text: &str) -> TextLanguage {
     let said = surface(text);
-    let count =
-        |list: &str| said.iter().filter(|word| list.split_whitespace().any(|known| known == word.as_str())).count();
-    let mut best = (English, count(FUNCTION_WORDS[0].1));
+    let count = |is: &dyn Fn(&str) -> bool| said.iter().filter(|word| is(word)).count();
+    let mut best = (English, count(&is_sign_of_english));
     for (language, list) in &FUNCTION_WORDS[1..] {
-        let n = count(list);
+        let n = count(&|word| list.split_whitespace().any(|known| known == word));
         if n > best.1 {
             best = (*language, n);
         }
@@ -168,6 +176,8 @@ mod tests {
         assert_eq!(content("songs about the sea"), "sea");
         // "War" is a German verb and an English theme.
         assert_eq!(content("songs about war"), "war");
+        assert_eq!(content("no sin, no regrets"), "no sin no regret");
+        assert_eq!(content("no me olvides"), "olvid");
         assert_eq!(content("The The"), "");
     }
 }

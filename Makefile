@@ -19,7 +19,7 @@ release: setup web/dist/index.html
 
 ## Run every test on SQLite and on a temporary PostgreSQL, and test the page in a real browser.
 test: setup-test web/dist/index.html
-	tools/test
+	tools/in-memory tools/test
 
 ## Run every fault test on both databases: what the user saw, what was stored, and the recovery time.
 faults: setup-test web/dist/index.html
@@ -30,9 +30,9 @@ faults: setup-test web/dist/index.html
 ## simulation of 100,000 turns; and the proof itself: every planted bug must be found.
 prove: setup-test web/dist/index.html
 	SEGUE_SIMULATED_TURNS=100000 $(CARGO) test --workspace --quiet --lib -- --nocapture simulation
-	$(CARGO) test --workspace --quiet --test prove -- --all
-	tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --all
-	tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --mutants
+	tools/in-memory $(CARGO) test --workspace --quiet --test prove -- --all
+	tools/in-memory tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --all
+	tools/in-memory tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --mutants
 
 ## Check format, lints, licences and the origin of dependencies. Must pass before a change is submitted.
 check: setup-test web/dist/index.html

@@ -1,6 +1,7 @@
 //! A server for tests: the real router on a real port, on the database of this test run.
 
 mod collector;
+mod empty;
 mod mp3;
 mod people;
 mod process;
@@ -59,7 +60,11 @@ impl World {
         // The first test of the process installs it; later calls fail, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let data_dir = TempDir::new().expect("a temporary folder");
-        Arc::new(Self { data_dir, database_url: fresh_schema().await })
+        let database_url = empty::schema().await;
+        if database_url.is_none() {
+            empty::sqlite(data_dir.path()).await;
+        }
+        Arc::new(Self { data_dir, database_url })
     }
 
     /// `None`: SQLite.
@@ -195,18 +200,6 @@ impl World {
         };
         rows.into_iter().collect()
     }
-}
-
-/// A separate schema in the test cluster, if there is a cluster.
-async fn fresh_schema() -> Option<String> {
-    use sqlx::{Connection, Executor};
-    let cluster = std::env::var("SEGUE_TEST_POSTGRES").ok()?;
-    let name = format!("t_{}", uuid::Uuid::new_v4().simple());
-    let mut connection = sqlx::PgConnection::connect(&cluster).await.expect("the test cluster accepts connections");
-    let create = sqlx::AssertSqlSafe(format!("CREATE SCHEMA {name}"));
-    connection.execute(create).await.expect("a schema can be created");
-    let separator = if cluster.contains('?') { '&' } else { '?' };
-    Some(format!("{cluster}{separator}options=-csearch_path%3D{name}"))
 }
 
 impl TestApp {

@@ -1,5 +1,8 @@
-//! `make train-topic`: gives each sentence in `training` its weight for telling daily life from music (kernel ridge
-//! regression) and prints how many sentences are on the wrong side when they were not seen (five folds).
+//! `make train-topic`: learns from the sentences in `training` to tell daily life from music and prints how many of them are on
+//! the wrong side when they were not seen (five folds).
+//!
+//! Kernel ridge regression with Nyström's approximation: two sentences are as alike as their similarities to every tenth sentence
+//! make them, so that the server compares a message with these only.
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
@@ -7,11 +10,11 @@ use std::{
     collections::BTreeMap,
     fmt::Write,
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use anyhow::Context;
-use search::topic::Trained;
+use search::topic::{LANDMARK_EVERY, Trained};
 
 const N_FOLDS: usize = 5;
 /// Sentences about one subject stand together in the files. They are left out together, because a sentence is easy to
@@ -31,17 +34,74 @@ impl Example {
     }
 }
 
+/// The sentences that stand for all.
+struct Landmarks<'e> {
+    sentences: Vec<&'e Trained>,
+    /// Their similarities to each other, as the product of this lower triangle and its transpose.
+    triangle: Vec<Vec<f32>>,
+}
+
+impl<'e> Landmarks<'e> {
+    /// Added to the similarity of a sentence to itself: two that are almost the same would make the triangle singular.
+    const APART: f32 = 0.01;
+
+    fn of(examples: &'e [Example]) -> Self {
+        let sentences: Vec<&Trained> =
+            examples.iter().step_by(LANDMARK_EVERY).map(|example| &example.trained).collect();
+        let mut triangle: Vec<Vec<f32>> = Vec::new();
+        for (at, sentence) in sentences.iter().enumerate() {
+            let alike: Vec<f32> = sentences[..at].iter().map(|other| sentence.likeness(other)).collect();
+            let mut row = solve(&triangle, &alike);
+            let rest = sentence.likeness(sentence) + Self::APART - dot(&row, &row);
+            row.push(rest.max(Self::APART / 2.0).sqrt());
+            triangle.push(row);
+        }
+        Self { sentences, triangle }
+    }
+
+    /// A sentence as numbers. The product of two such rows is how alike the sentences are.
+    fn coordinates(&self, sentence: &Trained) -> Vec<f32> {
+        let alike: Vec<f32> = self.sentences.iter().map(|landmark| landmark.likeness(sentence)).collect();
+        solve(&self.triangle, &alike)
+    }
+
+    /// The weights of the landmarks that give the same sum as these weights of all sentences.
+    fn weights(&self, coordinates: &[Vec<f32>], weights: &[f32]) -> Vec<f32> {
+        let mut sum = vec![0.0; self.sentences.len()];
+        for (row, weight) in coordinates.iter().zip(weights) {
+            add(&mut sum, *weight, row);
+        }
+        for at in (0..sum.len()).rev() {
+            let row = &self.triangle[at];
+            let weight = sum[at] / row[at];
+            add(&mut sum[..at], -weight, &row[..at]);
+            sum[at] = weight;
+        }
+        sum
+    }
+}
+
+/// The numbers whose products with the rows of a lower triangle are `values`.
+fn solve(triangle: &[Vec<f32>], values: &[f32]) -> Vec<f32> {
+    let mut solved = Vec::with_capacity(values.len());
+    for (row, value) in triangle.iter().zip(values) {
+        let at = solved.len();
+        solved.push((value - dot(&row[..at], &solved)) / row[at]);
+    }
+    solved
+}
+
 /// How alike each two examples are.
 struct Likeness {
     rows: Vec<Vec<f32>>,
 }
 
 impl Likeness {
-    fn of(examples: &[Example]) -> Self {
+    fn of(examples: &[Example], coordinates: &[Vec<f32>]) -> Self {
         let mut rows = vec![vec![0.0; examples.len()]; examples.len()];
-        for (at, example) in examples.iter().enumerate() {
-            for (other_at, other) in examples.iter().enumerate().take(at + 1) {
-                let alike = example.trained.likeness(&other.trained);
+        for (at, example) in coordinates.iter().enumerate() {
+            for (other_at, other) in coordinates.iter().enumerate().take(at + 1) {
+                let alike = dot(example, other);
                 rows[at][other_at] = alike;
                 rows[other_at][at] = alike;
             }
@@ -121,10 +181,16 @@ fn main() -> anyhow::Result<()> {
             examples.push(Example { trained, is_daily_life });
         }
     }
-    let likeness = Likeness::of(&examples);
+    let landmarks = Landmarks::of(&examples);
+    let coordinates: Vec<Vec<f32>> = examples.iter().map(|example| landmarks.coordinates(&example.trained)).collect();
+    let likeness = Likeness::of(&examples, &coordinates);
     let targets: Vec<f32> = examples.iter().map(Example::target).collect();
     report(&examples, &likeness, &targets);
-    write(&crate_dir.join("assets"), &examples, &likeness.fit(&targets, &|_| true))
+    let weights = likeness.fit(&targets, &|_| true);
+    let assets = crate_dir.join("assets");
+    fs::write(assets.join("topic.txt"), sentences(&landmarks, &landmarks.weights(&coordinates, &weights))?)?;
+    fs::write(assets.join("topic_terms.txt"), terms(&examples, &weights)?)?;
+    Ok(())
 }
 
 /// The sentences with each term, and its share in them. A term of one sentence tells nothing about others.
@@ -139,19 +205,22 @@ fn sentences_by_term(examples: &[Example]) -> BTreeMap<&str, Vec<(usize, f32)>> 
     sentences
 }
 
-fn write(dir: &Path, examples: &[Example], weights: &[f32]) -> anyhow::Result<()> {
-    let (mut sentences, mut terms) = (String::new(), String::new());
-    for (Example { trained, .. }, weight) in examples.iter().zip(weights) {
+fn sentences(landmarks: &Landmarks, weights: &[f32]) -> anyhow::Result<String> {
+    let mut lines = String::new();
+    for (trained, weight) in landmarks.sentences.iter().zip(weights) {
         let form = trained.form.map(|value| ((value * 1000.0).round() / 1000.0).to_string()).join(" ");
-        writeln!(sentences, "{weight:.3}\t{form}\t{}", trained.english)?;
+        writeln!(lines, "{weight:.3}\t{form}\t{}", trained.english)?;
     }
+    Ok(lines)
+}
+
+fn terms(examples: &[Example], weights: &[f32]) -> anyhow::Result<String> {
+    let mut lines = String::new();
     for (term, shares) in sentences_by_term(examples) {
         let weight: f32 = shares.iter().map(|(at, share)| weights[*at] * share).sum();
-        writeln!(terms, "{term}\t{weight:.3}")?;
+        writeln!(lines, "{term}\t{weight:.3}")?;
     }
-    fs::write(dir.join("topic.txt"), sentences)?;
-    fs::write(dir.join("topic_terms.txt"), terms)?;
-    Ok(())
+    Ok(lines)
 }
 
 fn report(examples: &[Example], likeness: &Likeness, targets: &[f32]) {

@@ -66,9 +66,8 @@ fn reading(said: &[String]) -> Reading {
     for at in 0..LANGUAGES.len() {
         let n = n_of(at);
         // "No me olvides": two words are English too, the third is known by its stem.
-        let knows_another = |word: &String| {
-            !is_sign_of_english(word) && !is_of(at, word) && lexicon::meaning(at, word).is_some()
-        };
+        let knows_another =
+            |word: &String| !is_sign_of_english(word) && !is_of(at, word) && lexicon::meaning(at, word).is_some();
         if n > most || n > 0 && n == most && said.iter().any(knows_another) {
             (best, most) = (Reading::Foreign(at), n);
         }

@@ -6,12 +6,7 @@
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
-use std::{
-    collections::BTreeMap,
-    fmt::Write,
-    fs,
-    path::PathBuf,
-};
+use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
 use anyhow::Context;
 use search::topic::{LANDMARK_EVERY, Trained};

@@ -110,13 +110,13 @@ impl Query {
         let is_asked = |term: &String| self.terms.iter().any(|(asked, _)| asked == term);
         let is_named = |tag: &&String| !terms_of(tag).is_empty() && terms_of(tag).iter().all(is_asked);
         let words: Vec<String> = shared.map(|word| text[word.start..word.end].to_lowercase()).collect();
-        Why {
-            lyric: best_line(&lyrics, &self.terms),
-            close_to: if 2 * words.len() > self.terms.len() { None } else { closest_sentence(text, track) },
-            words,
-            tags: track.tags.iter().filter(is_named).cloned().collect(),
-            ..Why::default()
+        let is_by_words = 2 * words.len() > self.terms.len();
+        let tags = track.tags.iter().filter(is_named).cloned().collect();
+        let mut why = Why { lyric: best_line(&lyrics, &self.terms), words, tags, ..Why::default() };
+        if !is_by_words {
+            why.close_to = closest_sentence(text, track, if why == Why::default() { 0.1 } else { 0.25 });
         }
+        why
     }
 }
 
@@ -143,13 +143,13 @@ fn best_line(lyrics: &str, terms: &[(String, f32)]) -> Option<String> {
     (n_shared > 0).then(|| line.trim().to_string())
 }
 
-fn closest_sentence(query: &str, track: &Track) -> Option<String> {
+fn closest_sentence(query: &str, track: &Track, from: f32) -> Option<String> {
     let (table, text) = (table()?, track.interpretation.as_deref().or(track.short_description.as_deref())?);
     let sentences = text.split_inclusive(['.', '!', '?', ';']).map(str::trim).filter(|sentence| sentence.len() > 12);
     let query = vector_of(query);
     let rated = sentences.map(|sentence| (dot(&query, &table.vector(sentence)), sentence));
     let (closeness, sentence) = rated.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (closeness >= 0.25).then(|| sentence.to_owned())
+    (closeness >= from).then(|| sentence.to_owned())
 }
 
 fn sample() -> Vec<Track> {

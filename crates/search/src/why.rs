@@ -49,6 +49,8 @@ pub struct Asked {
 
 /// Minimum similarity of a sentence in an explanation.
 const CLOSE_FROM: f32 = 0.25;
+/// The same, if the explanation has nothing else: then the meaning decided, by more than one sentence.
+const ALONE_FROM: f32 = 0.1;
 
 impl Asked {
     /// `filter` contains the denied words, which are never an explanation.
@@ -75,17 +77,21 @@ impl Asked {
         // Words explain the hit if they are most of the query; otherwise the meaning decided.
         let is_by_words = 2 * words.len() > self.words.len();
         let tags = track.tags.iter().zip(shared.named_tags()).filter(|(_, is_named)| *is_named);
-        Why {
+        let mut why = Why {
             lyric: best_line(read.lyrics(), &sung),
             words,
             tags: tags.map(|(tag, _)| tag.clone()).collect(),
             features: fitting_features(&self.preferences, track.audio_features.as_ref()),
             limits: met(&self.filter, track),
-            close_to: if is_by_words { None } else { self.closest_sentence(read) },
+            close_to: None,
+        };
+        if !is_by_words {
+            why.close_to = self.closest_sentence(read, if why == Why::default() { ALONE_FROM } else { CLOSE_FROM });
         }
+        why
     }
 
-    fn closest_sentence(&self, read: &ReadTrack) -> Option<String> {
+    fn closest_sentence(&self, read: &ReadTrack, from: f32) -> Option<String> {
         let denied = self.filter.denied_terms();
         let says_denied = |sentence: &str| {
             if denied.is_empty() {
@@ -97,7 +103,7 @@ impl Asked {
         let rated = read.sentences().iter().map(|sentence| (dot(&self.vector, &sentence.vector), sentence));
         let allowed = rated.filter(|(_, sentence)| !says_denied(read.text_of(sentence)));
         let (closeness, sentence) = allowed.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        (closeness >= CLOSE_FROM).then(|| read.text_of(sentence).to_owned())
+        (closeness >= from).then(|| read.text_of(sentence).to_owned())
     }
 }
 

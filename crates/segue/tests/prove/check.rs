@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     model::{TOKENS_PER_STEP, script},
     scenario::Seen,
-    support::{Process, read_until_cut},
+    support::{Process, http, read_until_cut},
 };
 
 /// Reads everything through a healthy server and returns the broken promises.
@@ -47,7 +47,7 @@ const MOST_CUTS: usize = 20;
 
 pub(crate) async fn until_nothing_runs(server: &Process, path: &str) {
     for _ in 0..MOST_CUTS {
-        let response = reqwest::get(format!("{}{path}/stream", server.url)).await.unwrap();
+        let response = http().get(format!("{}{path}/stream", server.url)).send().await.unwrap();
         if response.status() == reqwest::StatusCode::NO_CONTENT {
             return;
         }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     check, model,
     plan::{Found, Plan, Tried, enumerate},
-    support::{Process, World, read_until_cut},
+    support::{Process, World, http, read_until_cut},
 };
 
 pub(crate) async fn every_point(plan: Plan) -> Found {
@@ -36,7 +36,7 @@ async fn at_point(model: &[(&'static str, String)], n: usize) -> Tried {
 
 /// Asks for a call that needs consent, and allows it. `None` if the server died.
 async fn play(server: &Process) -> Option<()> {
-    let client = reqwest::Client::new();
+    let client = http();
     let post = async |path: &str, body: Value| client.post(format!("{}{path}", server.url)).json(&body).send().await;
     let mut events = Vec::new();
     let body = json!({"message": "consent", "agent": "discover"});

@@ -92,6 +92,8 @@ pub(crate) async fn start(plan: Plan) -> Vec<(&'static str, String)> {
         ("SEGUE_MODEL", "anthropic:scripted".into()),
         ("ANTHROPIC_API_KEY", "test-key".into()),
         ("ANTHROPIC_BASE_URL", url),
+        // Each connection is a process of PostgreSQL, and a server that lives for a second needs few.
+        ("SEGUE_DATABASE_POOL", "4".into()),
     ];
     own.into_iter().chain(plan.settings()).collect()
 }

@@ -10,7 +10,7 @@ use crate::{
     plan::{Found, Plan, with_lease},
     scenario::Seen,
     signals::{end_open_transactions, expire_simulated_lease, signal, simulate_takeover, until},
-    support::{Process, Stream, World, read_until_cut},
+    support::{Process, Stream, World, http, read_until_cut},
 };
 
 /// Long enough to be renewed on a busy machine.
@@ -180,7 +180,7 @@ pub(crate) async fn answers_disconnected_clients(plan: Plan) -> Found {
     const N: u64 = 200;
     let (world, settings) = (World::new().await, with_lease(&model::start(plan).await, LEASE_MS));
     let server = Process::start(&world, &settings).await;
-    let client = reqwest::Client::new();
+    let client = http();
     for n in 0..N {
         let body = json!({"message": "plain", "agent": "tasks"});
         let sending = client.post(format!("{}/api/chat/stream", server.url)).json(&body).send();

@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use crate::{
     model::ISRC,
-    support::{Process, read_until_cut},
+    support::{Process, http, read_until_cut},
 };
 
 /// What the client of one run sent and received.
@@ -107,7 +107,7 @@ impl Scenario {
             Does::Imports => {
                 let url = format!("{}/api/library/import?name=imported.csv", server.url);
                 let body = "title,artist,isrc\nOne,Someone,QZAAA2400001\nTwo,Someone,QZAAA2400002\n";
-                let done = reqwest::Client::new().post(url).body(body).send().await;
+                let done = http().post(url).body(body).send().await;
                 // This file also becomes a playlist, named after the file.
                 seen.direct.push(("imported", done.is_ok_and(|response| response.status().is_success())));
             }
@@ -140,7 +140,7 @@ async fn stop(server: &Process, seen: &mut Seen) {
         tokio::time::sleep(Duration::from_millis(60)).await;
         let listed = get(server, "/api/conversations").await?;
         let id = listed["conversations"][0]["id"].as_str()?.to_owned();
-        let stream = reqwest::get(format!("{}/api/conversations/{id}/stream", server.url)).await.ok()?;
+        let stream = http().get(format!("{}/api/conversations/{id}/stream", server.url)).send().await.ok()?;
         let mut events = Vec::new();
         let reading = read_until_cut(stream, &mut events);
         let _ = tokio::time::timeout(Duration::from_millis(50), reading).await;
@@ -184,7 +184,7 @@ async fn ask(server: &Process, agent: &str, question: &'static str, conversation
 async fn call_by_mcp(server: &Process) -> Option<bool> {
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {"name": "add_task", "arguments": {"title": "by mcp"}}});
-    let request = reqwest::Client::new()
+    let request = http()
         .post(format!("{}/mcp", server.url))
         .header("accept", "application/json, text/event-stream")
         .header("mcp-protocol-version", "2025-06-18")
@@ -195,10 +195,10 @@ async fn call_by_mcp(server: &Process) -> Option<bool> {
 }
 
 async fn post(server: &Process, path: &str, body: Value) -> Option<reqwest::Response> {
-    let client = reqwest::Client::new();
+    let client = http();
     client.request(Method::POST, format!("{}{path}", server.url)).json(&body).send().await.ok()
 }
 
 async fn get(server: &Process, path: &str) -> Option<Value> {
-    reqwest::get(format!("{}{path}", server.url)).await.ok()?.json().await.ok()
+    http().get(format!("{}{path}", server.url)).send().await.ok()?.json().await.ok()
 }

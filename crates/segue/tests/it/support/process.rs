@@ -50,7 +50,7 @@ impl Process {
                 kept.lock().expect("no thread panics while it holds the lock").push(line);
             }
         });
-        Self { child, url, client: reqwest::Client::new(), log }
+        Self { child, url, client: super::http(), log }
     }
 
     /// Resident memory in bytes.

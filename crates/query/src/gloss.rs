@@ -171,6 +171,7 @@ mod tests {
             ("what is the capital of Peru", Some("what is the capital of Peru")),
             ("miles per gallon, no charge", Some("miles per gallon, no charge")),
             ("come as per order", Some("come as per order")),
+            ("unaccompanied, everyone dies", Some("unaccompanied, everyone dies")),
         ] {
             assert_eq!(message(text).as_deref(), meaning, "{text}");
         }

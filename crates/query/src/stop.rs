@@ -63,7 +63,7 @@ const WEAK: &str = "good new old big little small great long short time times da
 
 /// English words that are function words of another language: "no regrets" is not Spanish. They are content words of an
 /// English text.
-const ENGLISH_TOO: &str = "am bin chose come con des die era fun hat mal man no par per pour sin son ton tot tout war";
+const ENGLISH_TOO: &str = "am bin chose com come comment con des die dies era fun ha hat lo ma mal man no par per pour sin son ton tot tout war ya yo";
 
 /// Whether a word shows that a text is English.
 pub(crate) fn is_sign_of_english(word: &str) -> bool {

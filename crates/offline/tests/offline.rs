@@ -188,7 +188,8 @@ async fn a_pronoun_after_a_repeated_question_deletes_nothing() {
 fn points_at(message: &str, title: &str) -> bool {
     let (message, title) = (message.to_lowercase(), title.to_lowercase());
     let said: Vec<_> = message.split(|letter: char| !letter.is_alphanumeric()).collect();
-    let is_place = |word: &&str| matches!(*word, "second" | "last" | "first") || word.chars().any(char::is_numeric);
+    let is_place =
+        |word: &&str| matches!(*word, "one" | "second" | "last" | "first") || word.chars().any(char::is_numeric);
     said.iter().any(is_place) || title.split(' ').any(|word| said.contains(&word))
 }
 

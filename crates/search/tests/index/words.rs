@@ -87,7 +87,7 @@ pub(crate) async fn typos_are_read_as_the_nearest_word(index: &dyn TrackIndex) {
     index.apply(&upserts(&tracks, 1)).await.unwrap();
     for (message, title) in [
         ("harbuor ligths", "Harbour Lights"),
-        ("steel parrade", "Engine Room"),
+        ("a song about a steel parrade", "Engine Room"),
         ("back street boys", "Larger Than Life"),
         ("thunderstrom", "Tin Roof"),
     ] {

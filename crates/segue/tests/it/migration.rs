@@ -115,7 +115,7 @@ fn titles(found: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn a_database_of_0_1_keeps_all_data_and_hides_imports_from_other_users() {
-    let world = World::new().await;
+    let world = World::without_database().await;
     database_of_0_1(&world).await;
     let app = TestApp::start(world, [], &[("SEGUE_AUTH", "jwt"), ("SEGUE_JWT_SECRET", JWT_SECRET)]).await;
     app.app.start_ingestion().await.unwrap();

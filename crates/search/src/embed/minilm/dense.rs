@@ -152,7 +152,7 @@ mod tests {
             scale: (0..n_out).map(|column| 0.001 + 0.0001 * column as f32).collect(),
             bias: (0..n_out).map(|column| column as f32 - 20.0).collect(),
         };
-        for (arithmetic, tolerance) in [(Arithmetic::Bytes, 0.02), (Arithmetic::Floats, 1e-5)] {
+        for (arithmetic, tolerance) in [(Arithmetic::of_this_processor(), 0.02), (Arithmetic::Floats, 1e-5)] {
             let plain = matrix();
             let dense = Dense::new(matrix(), arithmetic);
             let (mut out, mut seen) = (vec![0.0; n * n_out], Vec::new());

@@ -32,14 +32,26 @@ pub(super) async fn schema() -> Option<String> {
     Some(url(&cluster, &name))
 }
 
+/// A schema without tables, if there is a cluster. Returns its URL.
+pub(super) async fn schema_without_tables() -> Option<String> {
+    let cluster = std::env::var("SEGUE_TEST_POSTGRES").ok()?;
+    let name = format!("b_{}", uuid::Uuid::new_v4().simple());
+    create(&cluster, &name).await;
+    Some(url(&cluster, &name))
+}
+
+async fn create(cluster: &str, name: &str) {
+    let mut connection = PgConnection::connect(cluster).await.expect("the test cluster accepts connections");
+    connection.execute(AssertSqlSafe(format!("CREATE SCHEMA {name}"))).await.expect("a schema can be created");
+}
+
 /// The name of the schema in the statements.
 const MODEL: &str = "model_of_all_schemas";
 
 /// The statements that create a schema with all tables.
 async fn statements(cluster: &str) -> String {
     let name = format!("m_{}", uuid::Uuid::new_v4().simple());
-    let mut connection = PgConnection::connect(cluster).await.expect("the test cluster accepts connections");
-    connection.execute(AssertSqlSafe(format!("CREATE SCHEMA {name}"))).await.expect("a schema can be created");
+    create(cluster, &name).await;
     let dir = TempDir::new().expect("a temporary folder");
     migrate(dir.path(), Some(&url(cluster, &name)));
     let bin = std::env::var("SEGUE_TEST_POSTGRES_BIN").expect("tools/with-postgres sets it");

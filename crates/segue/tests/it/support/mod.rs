@@ -67,6 +67,13 @@ impl World {
         Arc::new(Self { data_dir, database_url })
     }
 
+    /// Without a database, for tests that make one of an earlier version.
+    #[allow(dead_code, reason = "the fault tests and the proof do not use it")]
+    pub(crate) async fn without_database() -> Arc<Self> {
+        let data_dir = TempDir::new().expect("a temporary folder");
+        Arc::new(Self { data_dir, database_url: empty::schema_without_tables().await })
+    }
+
     /// `None`: SQLite.
     pub(crate) fn database_url(&self) -> Option<&str> {
         self.database_url.as_deref()

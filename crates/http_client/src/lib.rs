@@ -3,14 +3,18 @@
 
 mod retry_after;
 pub mod service;
+mod tls;
 
 use reqwest::{Client, ClientBuilder};
 pub use retry_after::retry_after;
 
+/// Operators of free services block clients that hide their user agent.
+pub const USER_AGENT: &str = concat!("segue/", env!("CARGO_PKG_VERSION"));
+
 pub fn client_builder() -> ClientBuilder {
     // Fails only if a provider is already installed, which is fine.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().user_agent(concat!("segue/", env!("CARGO_PKG_VERSION")))
+    Client::builder().user_agent(USER_AGENT).tls_backend_preconfigured(tls::config())
 }
 
 /// The innermost cause of an error. The outer layers only name the libraries in between.

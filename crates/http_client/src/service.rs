@@ -11,8 +11,7 @@ use serde::de::DeserializeOwned;
 use tokio::time::{Instant, sleep};
 use tracing::{debug, warn};
 
-/// Operators of free services block clients that hide their user agent.
-pub const USER_AGENT: &str = concat!("segue/", env!("CARGO_PKG_VERSION"));
+use crate::client_builder;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -97,10 +96,7 @@ pub struct Answer {
 
 impl Service {
     pub fn new(service: &'static str, base: &str, rate: Rate) -> anyhow::Result<Self> {
-        // Fails only if a provider is already installed, which is fine.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http =
-            Client::builder().user_agent(USER_AGENT).connect_timeout(CONNECT_TIMEOUT).timeout(TIMEOUT).build()?;
+        let http = client_builder().connect_timeout(CONNECT_TIMEOUT).timeout(TIMEOUT).build()?;
         let base = Url::parse(base.trim_end_matches('/')).with_context(|| format!("{service}: {base} is not a URL"))?;
         anyhow::ensure!(
             matches!(base.scheme(), "http" | "https"),

@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
+use http_client::client_builder;
+
 /// A client with short timeouts that follows no redirects. The caller may add settings.
 pub(crate) fn client() -> reqwest::ClientBuilder {
-    // Several parts of the process may call this; only the first call installs the provider, which is the same for all.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    reqwest::Client::builder()
+    client_builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(5))
         .timeout(Duration::from_secs(10))
-        .user_agent(concat!("segue/", env!("CARGO_PKG_VERSION")))
 }
 
 /// A body of at most `max` bytes; the `Content-Length` header is ignored. `None` if the body is larger.

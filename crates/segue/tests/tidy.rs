@@ -44,7 +44,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("segue", &["app", "background", "engine", "music"]),
+    ("segue", &["app", "background", "engine", "http_client", "music"]),
     ("doubles", &[]),
     ("bench", &["doubles", "engine", "music", "providers", "search", "store"]),
 ];
@@ -96,6 +96,22 @@ fn private_vocabulary_stays_out_of_the_code() {
         for word in text.split(|c: char| !c.is_alphanumeric() && c != '_') {
             assert!(!FORMER_NAMES.contains(&word), "{} contains the former name {word}", path.display());
         }
+    }
+}
+
+/// One HTTP client: its TLS settings read the certificates of the system once.
+#[test]
+fn only_http_client_builds_http_clients() {
+    let mut sources = Vec::new();
+    for (name, _) in CRATES.iter().filter(|(name, _)| !["http_client", "doubles", "bench"].contains(name)) {
+        sources_of(&crates_dir().join(name).join("src"), &mut sources);
+    }
+    assert!(sources.len() > 100);
+    for path in sources {
+        let text = fs::read_to_string(&path).unwrap();
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_own = ["Client::builder()", "Client::new()"].iter().any(|call| product.contains(call));
+        assert!(!is_own, "{}: please use http_client::client_builder", path.display());
     }
 }
 

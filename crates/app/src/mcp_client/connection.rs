@@ -98,7 +98,7 @@ impl Connection {
             config = config.auth_header(token.expose());
         }
         // A redirect could send the token to another host.
-        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
+        let http = http_client::client_builder().redirect(reqwest::redirect::Policy::none()).build()?;
         Ok(().serve(StreamableHttpClientTransport::with_client(http, config)).await?)
     }
 }

@@ -108,3 +108,14 @@ async fn readyz_reports_an_embeddings_server_that_does_not_answer() {
     is_away.store(true, Ordering::SeqCst);
     assert_eq!(part_is(&app, "embedder", false).await, "the embeddings server does not answer");
 }
+
+/// The seven HTTP clients of a server need certificates only for `https://`, so that their files are not read before. Without
+/// this, a start reads 1,000 files.
+#[tokio::test]
+async fn a_server_starts_on_a_machine_without_certificates() {
+    let nowhere = || "/nowhere".to_owned();
+    let settings =
+        [("SSL_CERT_FILE", nowhere()), ("SSL_CERT_DIR", nowhere()), ("DEEZER_URL", "https://127.0.0.1:1".into())];
+    let server = Process::start(&*World::new().await, &settings).await;
+    assert_eq!(server.get("/readyz").await["ready"], true);
+}

@@ -241,6 +241,13 @@ impl Tx {
     }
 }
 
+/// Begins a transaction in a task of its own, so that `BEGIN` is never cancelled. sqlx rolls a transaction back when it is dropped,
+/// but not while `BEGIN` is under way: the connection would return to the pool with an open transaction, and the next write on
+/// it would be confirmed and never committed.
+async fn begin_to_the_end(pool: PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+    tokio::spawn(async move { pool.begin().await }).await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
+}
+
 impl Store {
     pub(crate) fn begin(&self) -> BoxFuture<'_, Result<Tx, StoreError>> {
         self.begin_with(Durability::Power)
@@ -256,7 +263,7 @@ impl Store {
                     let flush = (durability == Durability::Power).then(|| write.clone());
                     OpenTx::Sqlite(write.begin().await?, flush)
                 }
-                Db::Postgres { pool, .. } => OpenTx::Postgres(pool.begin().await?),
+                Db::Postgres { pool, .. } => OpenTx::Postgres(begin_to_the_end(pool.clone()).await?),
             };
             Ok(Tx { open, clock: self.clock.clone() })
         })

@@ -1,6 +1,7 @@
 //! One user's changes to a library that happen at once: none fails, and none is lost. On PostgreSQL rows are locked one
 //! by one, so that two transactions could wait for each other.
 
+mod cancelled;
 mod lock_order;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -32,6 +32,7 @@ prove: setup-test web/dist/index.html
 	SEGUE_SIMULATED_TURNS=100000 $(CARGO) test --workspace --quiet --lib -- --nocapture simulation
 	tools/in-memory $(CARGO) test --workspace --quiet --test prove -- --all
 	tools/in-memory tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --all
+	tools/in-memory $(CARGO) test --workspace --quiet --test prove -- --mutants
 	tools/in-memory tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --mutants
 
 ## Check format, lints, licences and the origin of dependencies. Must pass before a change is submitted.

@@ -48,8 +48,7 @@ async fn main() -> ExitCode {
     let is_postgres = std::env::var("SEGUE_TEST_POSTGRES").is_ok();
     assert!(mutants::names_are_known(), "a planted bug names a part that does not exist");
     if has("--mutants") {
-        assert!(is_postgres, "several planted bugs need two nodes: tools/with-postgres");
-        return mutants::run(is_wanted).await;
+        return mutants::run(is_postgres, !words.is_empty(), is_wanted).await;
     }
     let is_all = has("--all") || !words.is_empty();
     // PostgreSQL is slower, because each run creates a new schema.

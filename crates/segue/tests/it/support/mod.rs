@@ -55,12 +55,20 @@ pub(crate) struct World {
     database_url: Option<String>,
 }
 
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(url) = &self.database_url {
+            empty::delete(url);
+        }
+    }
+}
+
 impl World {
     pub(crate) async fn new() -> Arc<Self> {
         // The first test of the process installs it; later calls fail, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let data_dir = TempDir::new().expect("a temporary folder");
-        let database_url = empty::schema().await;
+        let database_url = empty::postgres().await;
         if database_url.is_none() {
             empty::sqlite(data_dir.path()).await;
         }
@@ -71,7 +79,7 @@ impl World {
     #[allow(dead_code, reason = "the fault tests and the proof do not use it")]
     pub(crate) async fn without_database() -> Arc<Self> {
         let data_dir = TempDir::new().expect("a temporary folder");
-        Arc::new(Self { data_dir, database_url: empty::schema_without_tables().await })
+        Arc::new(Self { data_dir, database_url: empty::postgres_without_tables().await })
     }
 
     /// `None`: SQLite.

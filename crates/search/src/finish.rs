@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     Filter, Found, Hit,
+    embed::Votes,
     fuse::{Evidence, LONG_FROM, PER_PAIR, Scored, Yardstick, places, score, score_of_long},
     judge::Judge,
     read_track::ReadTrack,
@@ -50,13 +51,13 @@ pub(crate) fn n_judged(limit: usize) -> usize {
 
 impl<K: Ord + Clone> Candidates<K> {
     /// `is_across`: the wording is in words that the library does not know, and the similarities come from an embedder
-    /// that supports its language.
+    /// that supports its language. `votes`: what the embedder says about the wording.
     pub(crate) fn new(
-        (text, is_across): (&str, bool),
+        (text, is_across, votes): (&str, bool, Votes),
         yardstick: Yardstick,
         evidence: impl IntoIterator<Item = (K, Evidence)>,
     ) -> Self {
-        let judge = Judge::new(text, is_across);
+        let judge = Judge::new(text, is_across, votes);
         let n_terms = judge.n_terms();
         let with_sum = evidence.into_iter().map(|(key, evidence)| (key, evidence, yardstick.sum(&evidence, n_terms)));
         let mut ranked: Vec<_> = with_sum.collect();
@@ -195,7 +196,7 @@ mod tests {
         ]);
         for query in ["guitar electric", "electric guitar, warm strings, organ, drums, hall"] {
             let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.3, sound: 0.0 }));
-            let wording = Candidates::new((query, false), Yardstick::new(&[0.1, 0.2]), evidence);
+            let wording = Candidates::new((query, false, Votes::default()), Yardstick::new(&[0.1, 0.2]), evidence);
             let scored: BTreeMap<u32, f32> =
                 merged(&[wording], &tracks, 10).iter().map(|scored| (*scored.key, scored.score)).collect();
             assert!(scored[&2] > scored[&1] + 0.01, "{query}: {scored:?}");

@@ -75,8 +75,7 @@ eval: setup
 	$(CARGO) build --release --quiet --workspace --example eval
 	$(RELEASE)/examples/eval
 
-## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic*.txt.
-## Only a model that tools/fetch-models --languages has fetched gets new weights.
+## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic*.txt, those of a model if it was fetched.
 train-topic: setup
 	$(CARGO) build --release --quiet --workspace --example train_topic
 	$(RELEASE)/examples/train_topic $(or $(SEGUE_DATA_DIR),segue-data)/models

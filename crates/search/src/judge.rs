@@ -141,11 +141,20 @@ impl Judge {
 
     /// The confidence that the track answers the query, from 0 to 1. `spreads`: how far its similarity is above the mean.
     pub(crate) fn confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
+        self.confidence_of(0.0, found, spreads, sound)
+    }
+
+    /// The same, if a part of the words counts more in a message that songs answer.
+    pub(crate) fn eased_confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
+        self.confidence_of(self.topic.song, found, spreads, sound)
+    }
+
+    fn confidence_of(&self, song: f32, found: &Match, spreads: f32, sound: f32) -> f32 {
         let meaning = ((spreads - NO_MEANING) / (FULL_MEANING - NO_MEANING)).clamp(0.0, 1.0);
-        let by_words = WORDS * found.coverage.powf(PARTIAL - EASED_PARTIAL * self.topic.song);
+        let by_words = WORDS * found.coverage.powf(PARTIAL - EASED_PARTIAL * song);
         // Similarity alone is not sufficient: technical jargon is four spreads above the mean for some tracks.
         // The absence of words of another language means nothing, because descriptions do not contain them.
-        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE + EASED_ALONE * self.topic.song };
+        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE + EASED_ALONE * song };
         let by_meaning = meaning * (alone + (MEANING - alone) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
         let is_phrase = found.is_phrase || found.is_quoted;

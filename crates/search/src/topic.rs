@@ -1,6 +1,7 @@
 //! Whether a message is about daily life rather than about music. It is compared with sentences of both kinds: by its
 //! meaning (the built-in table), by its form (a question, an order, a story) and by its terms. `make train-topic` gives
-//! the sentences of the folder `training` their weights and writes `assets/topic.txt` and `assets/topic_terms.txt`.
+//! the sentences of the folder `training` their weights and writes `assets/topic.txt` and `assets/topic_terms.txt`. The models
+//! of the embedder vote too (`embed/probe.rs`).
 
 use std::{
     collections::{BTreeSet, HashMap},

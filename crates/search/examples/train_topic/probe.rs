@@ -66,8 +66,8 @@ impl Probed {
             }
             sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += f64::from(targets[at]) * value);
         }
-        for at in 0..n_weights {
-            products[at][at] += RIDGE;
+        for (at, row) in products.iter_mut().enumerate() {
+            row[at] += RIDGE;
         }
         solved(products, sums)
     }

@@ -76,10 +76,10 @@ eval: setup
 	$(CARGO) build --release --quiet --workspace --example eval
 	$(RELEASE)/examples/eval
 
-## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic*.txt.
+## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic*.txt, those of a model if it was fetched.
 train-topic: setup
 	$(CARGO) build --release --quiet --workspace --example train_topic
-	$(RELEASE)/examples/train_topic
+	$(RELEASE)/examples/train_topic $(or $(SEGUE_DATA_DIR),segue-data)/models
 
 ## Measure search speed, recall and memory at 10k, 100k and 1M synthetic tracks.
 bench-index: setup

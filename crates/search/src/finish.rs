@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     Filter, Found, Hit,
+    embed::Votes,
     fuse::{Evidence, LONG_FROM, PER_PAIR, Scored, Yardstick, places, score, score_of_long},
     judge::Judge,
     read_track::ReadTrack,
@@ -39,6 +40,8 @@ struct Judged<'c, K> {
     similarity: f32,
     sum: f32,
     confidence: f32,
+    /// The confidence that decides whether anything matches.
+    eased: f32,
     is_name: bool,
 }
 
@@ -50,13 +53,13 @@ pub(crate) fn n_judged(limit: usize) -> usize {
 
 impl<K: Ord + Clone> Candidates<K> {
     /// `is_across`: the wording is in words that the library does not know, and the similarities come from an embedder
-    /// that supports its language.
+    /// that supports its language. `votes`: what the embedder says about the wording.
     pub(crate) fn new(
-        (text, is_across): (&str, bool),
+        (text, is_across, votes): (&str, bool, Votes),
         yardstick: Yardstick,
         evidence: impl IntoIterator<Item = (K, Evidence)>,
     ) -> Self {
-        let judge = Judge::new(text, is_across);
+        let judge = Judge::new(text, is_across, votes);
         let n_terms = judge.n_terms();
         let with_sum = evidence.into_iter().map(|(key, evidence)| (key, evidence, yardstick.sum(&evidence, n_terms)));
         let mut ranked: Vec<_> = with_sum.collect();
@@ -93,14 +96,19 @@ impl<K: Ord + Clone> Candidates<K> {
             let spreads = self.yardstick.spreads(evidence.similarity);
             let found = self.judge.compare(tracks.get(key)?, is_typed);
             let confidence = self.judge.confidence(&found, spreads, evidence.sound);
+            let eased = self.judge.eased_confidence(&found, spreads, evidence.sound);
             let sum = sum + PER_PAIR * found.n_pairs as f32;
-            Some(Judged { key, similarity: evidence.similarity, sum, confidence, is_name: found.is_name })
+            Some(Judged { key, similarity: evidence.similarity, sum, confidence, eased, is_name: found.is_name })
         });
         let judged: Vec<Judged<'c, K>> = judged.collect();
         let best_sum = judged.iter().map(|judged| judged.sum).fold(0.0, f32::max);
-        let greatest = judged.iter().map(|judged| judged.confidence).fold(0.0, f32::max);
+        // All are lifted alike, so that the order stays and only what is nearly as good as the best matches beside it.
+        let greatest = judged.iter().map(|judged| judged.eased).fold(0.0, f32::max);
+        let plain = judged.iter().map(|judged| judged.confidence).fold(0.0, f32::max);
+        let lift = if plain > 0.0 { greatest / plain } else { 1.0 };
         let is_long = self.judge.n_terms() >= LONG_FROM;
-        judged.into_iter().map(move |Judged { key, similarity, sum, confidence, is_name }| {
+        judged.into_iter().map(move |Judged { key, similarity, sum, confidence, is_name, .. }| {
+            let confidence = lift * confidence;
             // Words that others use more often are no evidence against the one with this name.
             let sum = if is_name { best_sum } else { sum };
             let score = if is_long {
@@ -177,28 +185,39 @@ impl PerArtist {
 mod tests {
     use super::*;
 
+    fn track(n: u32, text: &str) -> (u32, Arc<ReadTrack>) {
+        let isrc = format!("ZZSEG26{n:05}").parse().unwrap();
+        let mut track = Track::named(isrc, "Untitled".into(), "Nobody".into(), String::new());
+        track.interpretation = Some(text.into());
+        (n, Arc::new(ReadTrack::of(track)))
+    }
+
     #[test]
     fn of_two_tracks_with_the_same_words_the_one_with_neighbours_is_first() {
-        let track = |n: u32, text: &str| {
-            let mut track = Track::named(
-                format!("ZZSEG26{n:05}").parse().unwrap(),
-                "Untitled".into(),
-                "Nobody".into(),
-                String::new(),
-            );
-            track.interpretation = Some(text.into());
-            (n, Arc::new(ReadTrack::of(track)))
-        };
         let tracks = BTreeMap::from([
             track(1, "Drums in a hall, an electric organ with warm strings, and a guitar far behind."),
             track(2, "An electric guitar in a hall with warm strings, an organ and drums far behind."),
         ]);
         for query in ["guitar electric", "electric guitar, warm strings, organ, drums, hall"] {
             let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.3, sound: 0.0 }));
-            let wording = Candidates::new((query, false), Yardstick::new(&[0.1, 0.2]), evidence);
+            let wording = Candidates::new((query, false, Votes::default()), Yardstick::new(&[0.1, 0.2]), evidence);
             let scored: BTreeMap<u32, f32> =
                 merged(&[wording], &tracks, 10).iter().map(|scored| (*scored.key, scored.score)).collect();
             assert!(scored[&2] > scored[&1] + 0.01, "{query}: {scored:?}");
         }
+    }
+
+    #[test]
+    fn a_message_that_songs_answer_lifts_all_scores_alike() {
+        let tracks = BTreeMap::from([track(1, "A sailor waits for rain."), track(2, "A room full of sailors.")]);
+        let scores = |vote: f32| {
+            let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.2, sound: 0.0 }));
+            let said = ("sailor, rain, lantern", false, Votes { english: Some(vote), across: None });
+            let wording = Candidates::new(said, Yardstick::new(&[0.1, 0.2]), evidence);
+            merged(&[wording], &tracks, 10).iter().map(|scored| scored.score).collect::<Vec<f32>>()
+        };
+        let (plain, lifted) = (scores(1.0), scores(-3.0));
+        assert!(lifted[0] > plain[0] && lifted[0] > Hit::MATCHES_FROM, "{plain:?} {lifted:?}");
+        assert!(lifted[1] < Hit::MATCHES_FROM, "a third of the words is no match beside two thirds: {lifted:?}");
     }
 }

@@ -28,6 +28,8 @@ pub enum Ranking {
 pub struct Yardstick {
     mean: f32,
     spread: f32,
+    /// Whether the similarities come from a model that reads sentences.
+    reads_prose: bool,
 }
 
 /// A similarity is converted to spreads above the mean. One spread has the weight of one unit of BM25, and BM25 is not
@@ -36,6 +38,8 @@ pub struct Yardstick {
 const PER_SPREAD: f32 = 1.0;
 /// Many tracks have the only word of a query, and the similarity tells them apart.
 const PER_SPREAD_OF_ONE: f32 = 2.0;
+/// A model that reads sentences tells more about a long query than the sum of its words does.
+const PER_SPREAD_OF_PROSE: f32 = 1.5;
 /// The weight of the sound, in the same unit.
 const PER_SOUND: f32 = 1.5;
 /// The weight of two neighbouring words of the query that are neighbours in a text of the track too, in the same unit.
@@ -67,7 +71,11 @@ impl Yardstick {
         let mean = (sample.iter().sum::<f32>() + PRIOR_COUNT * usual) / (n + PRIOR_COUNT);
         let squares: f32 = sample.iter().map(|x| (x - mean) * (x - mean)).sum();
         let variance = (squares + PRIOR_COUNT * usual_spread * usual_spread) / (n + PRIOR_COUNT);
-        Self { mean, spread: variance.sqrt() }
+        Self { mean, spread: variance.sqrt(), reads_prose: false }
+    }
+
+    pub(crate) fn reading_prose(self, reads_prose: bool) -> Self {
+        Self { reads_prose, ..self }
     }
 
     /// How many spreads a similarity is above the mean.
@@ -77,7 +85,11 @@ impl Yardstick {
 
     /// The sum of all evidence in one unit. It orders the candidates of one query with this number of content words.
     pub fn sum(&self, evidence: &Evidence, n_terms: usize) -> f32 {
-        let per_spread = if n_terms > 1 { PER_SPREAD } else { PER_SPREAD_OF_ONE };
+        let per_spread = match n_terms {
+            0 | 1 => PER_SPREAD_OF_ONE,
+            LONG_FROM.. if self.reads_prose => PER_SPREAD_OF_PROSE,
+            _ => PER_SPREAD,
+        };
         evidence.words + per_spread * self.spreads(evidence.similarity) + PER_SOUND * evidence.sound
     }
 }
@@ -190,13 +202,15 @@ mod tests {
     }
 
     #[test]
-    fn the_similarity_counts_more_for_one_word() {
-        let yardstick = Yardstick::new(&[0.05, 0.1, 0.2]);
-        let gain = |n_terms| {
+    fn the_similarity_counts_more_for_one_word_and_for_prose_that_a_model_reads() {
+        let gain = |n_terms, reads_prose| {
+            let yardstick = Yardstick::new(&[0.05, 0.1, 0.2]).reading_prose(reads_prose);
             let sum = |similarity| yardstick.sum(&Evidence { words: 3.0, similarity, sound: 0.0 }, n_terms);
             sum(0.5) - sum(0.3)
         };
-        assert!(gain(1) > gain(2) && gain(2) == gain(LONG_FROM));
+        assert!(gain(1, false) > gain(2, false) && gain(2, false) == gain(LONG_FROM, false));
+        assert!(gain(LONG_FROM, true) > gain(LONG_FROM, false));
+        assert!(gain(1, true) == gain(1, false) && gain(LONG_FROM - 1, true) == gain(2, false));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use query::{
 };
 
 use super::{
+    embed::Votes,
     read_track::ReadTrack,
     said::{Said, n_pairs},
     topic::Topic,
@@ -54,12 +55,13 @@ const SCATTERED: f32 = 0.25;
 const OTHER_FORM: f32 = 0.8;
 
 impl Judge {
-    pub(crate) fn new(query: &str, is_across: bool) -> Self {
+    /// `votes`: what the embedder says about the query.
+    pub(crate) fn new(query: &str, is_across: bool, votes: Votes) -> Self {
         let mut seen = HashSet::new();
         let all_terms: Vec<String> = words(query).into_iter().map(|word| word.term).collect();
         let is_new = |content: &ContentWord| seen.insert(content.word.term.clone());
         let content = content_words(query).into_iter().filter(is_new).collect();
-        let topic = Topic::of(query);
+        let topic = Topic::of(query, votes);
         Self { content, all_terms, topic, is_off_topic: topic.errand > 0.0, is_across }
     }
 
@@ -139,11 +141,20 @@ impl Judge {
 
     /// The confidence that the track answers the query, from 0 to 1. `spreads`: how far its similarity is above the mean.
     pub(crate) fn confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
+        self.confidence_of(0.0, found, spreads, sound)
+    }
+
+    /// The same, if a part of the words counts more in a message that songs answer.
+    pub(crate) fn eased_confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
+        self.confidence_of(self.topic.song, found, spreads, sound)
+    }
+
+    fn confidence_of(&self, song: f32, found: &Match, spreads: f32, sound: f32) -> f32 {
         let meaning = ((spreads - NO_MEANING) / (FULL_MEANING - NO_MEANING)).clamp(0.0, 1.0);
-        let by_words = WORDS * found.coverage.powf(PARTIAL - EASED_PARTIAL * self.topic.song);
+        let by_words = WORDS * found.coverage.powf(PARTIAL - EASED_PARTIAL * song);
         // Similarity alone is not sufficient: technical jargon is four spreads above the mean for some tracks.
         // The absence of words of another language means nothing, because descriptions do not contain them.
-        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE + EASED_ALONE * self.topic.song };
+        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE + EASED_ALONE * song };
         let by_meaning = meaning * (alone + (MEANING - alone) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
         let is_phrase = found.is_phrase || found.is_quoted;
@@ -173,8 +184,8 @@ const NAME: f32 = 0.9;
 /// Half of the words count much less than half of a match.
 const PARTIAL: f32 = 1.8;
 /// Of a message that songs answer, a part of the words and a similarity count more: it cannot be jargon.
-const EASED_PARTIAL: f32 = 0.5;
-const EASED_ALONE: f32 = 0.1;
+const EASED_PARTIAL: f32 = 1.2;
+const EASED_ALONE: f32 = 0.2;
 const ERRAND: f32 = 0.8;
 const SOUND: f32 = 0.15;
 
@@ -197,7 +208,7 @@ mod tests {
     fn one_of_two_words_counts_much_less_than_half_a_match() {
         let song = track(&["homecoming"], "A sailor's return after many years.", "");
         let sure = |query: &str| {
-            let judge = Judge::new(query, false);
+            let judge = Judge::new(query, false, Votes::default());
             judge.confidence(&judge.compare(&song, true), 1.0, 0.0)
         };
         assert!(sure("tax return") < 0.25, "{}", sure("tax return"));
@@ -210,7 +221,7 @@ mod tests {
     fn a_line_of_lyrics_with_errand_words_finds_its_song() {
         let song = track(&[], "A parting.", "Oh\nshe carried the letter over the forecast to Aleida\nOh");
         let sure = |query: &str| {
-            let judge = Judge::new(query, false);
+            let judge = Judge::new(query, false, Votes::default());
             judge.confidence(&judge.compare(&song, true), 1.0, 0.0)
         };
         let line = sure("she carried the letter over the forecast to Aleida");
@@ -221,14 +232,15 @@ mod tests {
 
     #[test]
     fn another_form_of_a_word_counts_less_than_the_form_of_the_query() {
-        let coverage = |query: &str, song: &ReadTrack| Judge::new(query, false).compare(song, true).coverage;
+        let coverage =
+            |query: &str, song: &ReadTrack| Judge::new(query, false, Votes::default()).compare(song, true).coverage;
         let (haunting, haunted) = (track(&[], "Haunting and calm.", ""), track(&[], "A haunted house.", ""));
         assert!(coverage("haunting", &haunting) > coverage("haunting", &haunted));
         assert!(coverage("haunted", &haunting) < coverage("haunted", &haunted));
         assert!(coverage("haunting", &haunted) > 0.5, "a stem that both have is a match");
         let (tag, other_tag) = (track(&["relaxing"], "", ""), track(&["relaxed"], "", ""));
         assert!(coverage("Relaxing", &tag) == 1.0 && coverage("relaxing", &other_tag) < 1.0);
-        let reworded = Judge::new("relaxing", false).compare(&other_tag, false);
+        let reworded = Judge::new("relaxing", false, Votes::default()).compare(&other_tag, false);
         assert_eq!(reworded.coverage, 1.0, "the user did not choose the form");
         let sung = track(&["relaxed"], "", "a relaxing day");
         assert_eq!(coverage("relaxing", &sung), 1.0, "one text has the form");
@@ -241,7 +253,9 @@ mod tests {
     #[test]
     fn neighbours_of_the_query_are_counted_once_in_either_order() {
         let n_pairs = |text: &str, lyrics: &str| {
-            Judge::new("slow electric guitar solo", false).compare(&track(&[], text, lyrics), true).n_pairs
+            Judge::new("slow electric guitar solo", false, Votes::default())
+                .compare(&track(&[], text, lyrics), true)
+                .n_pairs
         };
         assert_eq!(n_pairs("An electric guitar, and electric guitars.", "electric guitar"), 1);
         assert_eq!(n_pairs("The guitar is electric. A solo on guitar.", "slow, electric"), 3);
@@ -251,7 +265,7 @@ mod tests {
             2,
             "'slow' and 'solo' are no neighbours in the query"
         );
-        let night = Judge::new("夜の海", false).compare(&track(&[], "夜の海を見る。", ""), true);
+        let night = Judge::new("夜の海", false, Votes::default()).compare(&track(&[], "夜の海を見る。", ""), true);
         assert!(night.n_pairs == 1 && night.is_phrase, "pairs of characters overlap");
     }
 
@@ -264,7 +278,7 @@ mod tests {
             "Winter.",
             "the first\nand then a long long verse about nothing in particular, and another one\nof the snow",
         );
-        let judge = Judge::new("first snow", false);
+        let judge = Judge::new("first snow", false, Votes::default());
         let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song, true));
         assert!(a.is_phrase && !b.is_phrase && !c.is_phrase);
         assert!(judge.confidence(&a, 1.0, 0.0) > judge.confidence(&b, 1.0, 0.0));

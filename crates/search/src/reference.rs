@@ -11,6 +11,7 @@ use query::{
 
 use super::{
     Filter, Why, document,
+    embed::Votes,
     fuse::dot,
     judge::{Judge, Match},
     read_track::ReadTrack,
@@ -201,7 +202,7 @@ fn words_that_are_read_once_give_the_same_matches_and_explanations_as_the_texts(
     let (mut n_phrases, mut n_quoted, mut n_lines, mut n_close) = (0, 0, 0, 0);
     let read: Vec<ReadTrack> = tracks.into_iter().map(ReadTrack::of).collect();
     for text in &queries {
-        let (judge, query) = (Judge::new(text, false), Query::new(text));
+        let (judge, query) = (Judge::new(text, false, Votes::default()), Query::new(text));
         let asked = Asked::new(std::slice::from_ref(text), vec![], &Filter::default());
         for read in &read {
             let (found, expected) = (judge.compare(read, true), query.compare(&read.track, judge.is_off_topic));

@@ -1,6 +1,7 @@
 //! Whether a message is about daily life rather than about music. It is compared with sentences of both kinds: by its
 //! meaning (the built-in table), by its form (a question, an order, a story) and by its terms. `make train-topic` gives
-//! the sentences of the folder `training` their weights and writes `assets/topic.txt` and `assets/topic_terms.txt`.
+//! the sentences of the folder `training` their weights and writes `assets/topic.txt` and `assets/topic_terms.txt`. The models
+//! of the embedder vote too (`embed/probe.rs`).
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -15,7 +16,11 @@ use query::{
     words::words,
 };
 
-use super::{embed::wordpiece::is_piece, fuse::dot, why::table};
+use super::{
+    embed::{Votes, wordpiece::is_piece},
+    fuse::dot,
+    why::table,
+};
 
 /// How much the form counts beside the meaning, whose vector has the length 1.
 const FORM: f32 = 0.4;
@@ -137,32 +142,44 @@ pub(crate) struct Topic {
 }
 
 /// The probability at which a message begins to count as one about daily life, and at which it surely is one.
-const DAILY_LIFE_FROM: f32 = 0.45;
-const DAILY_LIFE_TO: f32 = 0.6;
-/// The probability below which a message begins to count as one that a song could answer.
-const SONG_BELOW: f32 = 0.4;
+const DAILY_LIFE_FROM: f32 = 0.42;
+const DAILY_LIFE_TO: f32 = 0.52;
+/// The probability below which a message begins to count as one that a song could answer. It is higher than the others, because
+/// the score of a message about daily life is reduced anyway.
+const SONG_BELOW: f32 = 0.7;
 
 impl Topic {
-    pub(crate) fn of(message: &str) -> Self {
-        let Some(english) = gloss::message(message) else { return Self::default() };
-        let Some(daily_life) = daily_life(message, &english) else { return Self::default() };
+    /// The mean of what the training sentences and the embedder say. A single word is a search term, which is about neither.
+    pub(crate) fn of(message: &str, votes: Votes) -> Self {
+        if words(message).len() < 2 {
+            return Self::default();
+        }
+        let english = gloss::message(message);
+        let by_sentences = english.as_deref().and_then(|english| vote_of_sentences(message, english));
+        let is_english = by_sentences.is_some() && english.as_deref() == Some(message);
+        let said = [by_sentences, votes.english.filter(|_| is_english), votes.across];
+        let n_said = said.iter().flatten().count();
+        if n_said == 0 {
+            return Self::default();
+        }
+        let vote = said.iter().flatten().sum::<f32>() / n_said as f32;
+        let daily_life = ((1.0 + vote) / 2.0).clamp(0.0, 1.0);
         let errand = (daily_life - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM);
         // The similarities of a message in another language are not to be trusted more.
-        let song = if english == message { 1.0 - daily_life / SONG_BELOW } else { 0.0 };
+        let song = if is_english { 1.0 - daily_life / SONG_BELOW } else { 0.0 };
         Self { errand: errand.clamp(0.0, 1.0), song: song.clamp(0.0, 1.0) }
     }
 }
 
-/// The probability that a message is about daily life. A single word is a search term, which is about neither.
-fn daily_life(message: &str, english: &str) -> Option<f32> {
+/// What the training sentences say about a message: about 1 for daily life, -1 for music.
+fn vote_of_sentences(message: &str, english: &str) -> Option<f32> {
     // The table reads every other word, such as a name, in pieces, which say little about its meaning.
     // A single letter, which the table knows in every script, says nothing.
     let is_known = |start: usize, end: usize| {
         let word = english[start..end].to_lowercase();
         word.chars().nth(1).is_some() && is_piece(&word)
     };
-    let knows_one = content_words(english).iter().any(|content| is_known(content.word.start, content.word.end));
-    if words(message).len() < 2 || !knows_one {
+    if !content_words(english).iter().any(|content| is_known(content.word.start, content.word.end)) {
         return None;
     }
     let features = features_of(message, english)?;
@@ -171,13 +188,16 @@ fn daily_life(message: &str, english: &str) -> Option<f32> {
         |known: &Sentence| known.weight * at_distance(square + known.square - 2.0 * dot(&features, &known.features));
     let by_term = |term: Term| TERM_WEIGHTS.get(term.text.as_str()).map(|weight| weight * term.share);
     let by_terms: f32 = terms(message, english).into_iter().filter_map(by_term).sum();
-    let sum = SENTENCES.iter().map(vote).sum::<f32>() + by_terms;
-    Some(((1.0 + sum) / 2.0).clamp(0.0, 1.0))
+    Some(SENTENCES.iter().map(vote).sum::<f32>() + by_terms)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of(message: &str) -> Topic {
+        Topic::of(message, Votes::default())
+    }
 
     #[test]
     fn the_files_have_a_weight_for_every_tenth_sentence_and_each_shared_term_of_the_training_set() {
@@ -207,14 +227,28 @@ mod tests {
             "Termin beim Zahnarzt absagen",
             "pedir cita con el dentista",
         ] {
-            assert!(Topic::of(errand).errand > 0.5, "{errand}: {:?}", Topic::of(errand));
+            assert!(of(errand).errand > 0.5, "{errand}: {:?}", of(errand));
         }
         for wish in ["lonely in the rain", "a lullaby with piano", "dancing until the morning", "traurig und einsam"] {
-            assert!(Topic::of(wish).errand < 0.5, "{wish}: {:?}", Topic::of(wish));
+            assert!(of(wish).errand < 0.5, "{wish}: {:?}", of(wish));
         }
         for unknown in ["", "printer", "gruppa krovi", "смотреть в окно"] {
-            let Topic { errand, song } = Topic::of(unknown);
+            let Topic { errand, song } = of(unknown);
             assert!(errand == 0.0 && song < 0.5, "{unknown}: {errand}, {song}");
         }
+    }
+
+    #[test]
+    fn a_model_votes_on_messages_that_it_reads() {
+        let by_english = |message, vote| Topic::of(message, Votes { english: Some(vote), across: None });
+        let by_across = |message, vote| Topic::of(message, Votes { english: None, across: Some(vote) });
+        let wish = "lonely in the rain";
+        assert!(by_english(wish, 3.0).errand > of(wish).errand && by_across(wish, 3.0).errand > of(wish).errand);
+        assert!(by_english("wifi router password", -3.0).errand < of("wifi router password").errand);
+        for foreign in ["traurig und einsam", "смотреть в окно", "il gatto e la luna"] {
+            assert_eq!(by_english(foreign, 3.0), of(foreign), "{foreign}");
+            assert_eq!(by_across(foreign, 3.0).errand, 1.0, "{foreign}");
+        }
+        assert_eq!(by_across("printer", 3.0), Topic::default(), "a single word is about neither");
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context;
 use futures::future::BoxFuture;
-use search::embed::{EmbedError, Embedder, EmbedderId, Kind};
+use search::embed::{EmbedError, Embedder, EmbedderId, Kind, Votes};
 use sha2::{Digest, Sha256};
 
 type Key = [u8; 32];
@@ -67,5 +67,13 @@ impl<E: Embedder> Embedder for Kept<E> {
 
     fn id(&self) -> EmbedderId {
         self.embedder.id()
+    }
+
+    fn reads_prose(&self) -> bool {
+        self.embedder.reads_prose()
+    }
+
+    fn votes(&self, vector: &[f32]) -> Votes {
+        self.embedder.votes(vector)
     }
 }

@@ -5,7 +5,7 @@
 
 use futures::future::BoxFuture;
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, normalize};
+use super::{EmbedError, Embedder, EmbedderId, Kind, Votes, normalize, split};
 
 pub struct Bridge<A, B> {
     home: A,
@@ -49,6 +49,15 @@ impl<A: Embedder, B: Embedder> Embedder for Bridge<A, B> {
     fn reads_other_languages(&self) -> bool {
         true
     }
+
+    fn reads_prose(&self) -> bool {
+        self.home.reads_prose()
+    }
+
+    fn votes(&self, vector: &[f32]) -> Votes {
+        let (home, across) = split(vector, self.home.id().dims);
+        self.home.votes(home).beside(self.across.votes(across))
+    }
 }
 
 fn side_by_side(home: Vec<f32>, across: Vec<f32>, a: f32, b: f32) -> Vec<f32> {
@@ -71,6 +80,14 @@ mod tests {
         fn id(&self) -> EmbedderId {
             EmbedderId { model: "always".into(), dims: self.0.len(), hash: "0".into() }
         }
+        fn votes(&self, vector: &[f32]) -> Votes {
+            let vote = vector.iter().sum();
+            let is_english = self.0[0] > 0.0;
+            Votes { english: is_english.then_some(vote), across: (!is_english).then_some(vote) }
+        }
+        fn reads_prose(&self) -> bool {
+            self.0[0] > 0.0
+        }
     }
 
     #[tokio::test]
@@ -86,5 +103,14 @@ mod tests {
         assert_eq!(other, [0.0, 0.0, 0.0, 1.0]);
         assert!(known[0] > 3.9 * known[3] && known[3] > 0.0);
         assert_eq!(bridge.id().dims, 4);
+    }
+
+    #[test]
+    fn each_embedder_votes_by_its_part_of_the_vector() {
+        let bridge = Bridge::new(Always(vec![1.0, 0.0]), Always(vec![0.0, 1.0]));
+        assert_eq!(bridge.votes(&[1.0, 2.0, 4.0, 8.0]), Votes { english: Some(3.0), across: Some(12.0) });
+        let blend = super::super::Blend::new(Always(vec![1.0, 0.0]), Always(vec![0.0, 1.0]));
+        assert_eq!(blend.votes(&[1.0, 2.0, 4.0, 8.0]), bridge.votes(&[1.0, 2.0, 4.0, 8.0]));
+        assert!(blend.reads_prose() && bridge.reads_prose());
     }
 }

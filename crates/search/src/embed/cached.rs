@@ -8,7 +8,7 @@ use std::{
 use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 
-use super::{EmbedError, Embedder, EmbedderId, Kind};
+use super::{EmbedError, Embedder, EmbedderId, Kind, Votes};
 
 /// Keeps the last few thousand vectors by the content of their text.
 pub struct Cached<E> {
@@ -83,6 +83,14 @@ impl<E: Embedder> Embedder for Cached<E> {
 
     fn reads_other_languages(&self) -> bool {
         self.embedder.reads_other_languages()
+    }
+
+    fn reads_prose(&self) -> bool {
+        self.embedder.reads_prose()
+    }
+
+    fn votes(&self, vector: &[f32]) -> Votes {
+        self.embedder.votes(vector)
     }
 }
 

@@ -16,7 +16,7 @@ pub use dense::Arithmetic;
 
 use self::network::Network;
 use super::{
-    EmbedError, Embedder, EmbedderId, Kind, batches,
+    EmbedError, Embedder, EmbedderId, Kind, Votes, batches,
     wordpiece::{END, START, encode},
 };
 
@@ -76,6 +76,14 @@ impl Embedder for MiniLm {
 
     fn id(&self) -> EmbedderId {
         EmbedderId { model: "all-MiniLM-L6-v2".into(), dims: DIMS, hash: SHA256[..16].into() }
+    }
+
+    fn reads_prose(&self) -> bool {
+        true
+    }
+
+    fn votes(&self, vector: &[f32]) -> Votes {
+        Votes::of_minilm(vector)
     }
 }
 

@@ -6,6 +6,7 @@ pub mod bridge;
 pub mod cached;
 mod documents;
 pub mod minilm;
+mod probe;
 pub mod remote;
 pub mod table;
 mod unigram;
@@ -22,6 +23,7 @@ pub use bridge::Bridge;
 pub use cached::Cached;
 pub(crate) use documents::embed_documents;
 pub use minilm::MiniLm;
+pub use probe::Votes;
 pub use remote::RemoteEmbedder;
 pub use table::StaticTable;
 pub use usem3::UseM3;
@@ -36,6 +38,14 @@ pub trait Embedder: Send + Sync {
     fn reads_other_languages(&self) -> bool {
         false
     }
+    /// Whether the vector of a sentence is more than the sum of its words.
+    fn reads_prose(&self) -> bool {
+        false
+    }
+    /// Whether the query with this vector is about daily life or about music, as far as this embedder can tell.
+    fn votes(&self, _vector: &[f32]) -> Votes {
+        Votes::default()
+    }
 }
 
 impl<E: Embedder + ?Sized> Embedder for Arc<E> {
@@ -49,6 +59,14 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
 
     fn reads_other_languages(&self) -> bool {
         (**self).reads_other_languages()
+    }
+
+    fn reads_prose(&self) -> bool {
+        (**self).reads_prose()
+    }
+
+    fn votes(&self, vector: &[f32]) -> Votes {
+        (**self).votes(vector)
     }
 }
 
@@ -123,6 +141,11 @@ pub(crate) async fn queries(
         }
     }
     Ok(vectors)
+}
+
+/// The values of two embedders in one vector, of which the first has this number.
+fn split(vector: &[f32], n_first: usize) -> (&[f32], &[f32]) {
+    vector.split_at_checked(n_first).unwrap_or((vector, &[]))
 }
 
 /// Scales to length one. A zero vector is not changed.

@@ -11,7 +11,7 @@ use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix
 use rten_tensor::NdTensorView;
 use sha2::{Digest, Sha256};
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, normalize, unigram::Unigram};
+use super::{EmbedError, Embedder, EmbedderId, Kind, Votes, normalize, unigram::Unigram};
 
 pub const WEIGHTS_FILE: &str = "use-multilingual-v3.bin";
 pub const PIECES_FILE: &str = "use-multilingual-v3.pieces";
@@ -109,6 +109,10 @@ impl Embedder for UseM3 {
 
     fn id(&self) -> EmbedderId {
         EmbedderId { model: "use-multilingual-v3".into(), dims: DIMS, hash: WEIGHTS_SHA256[..16].into() }
+    }
+
+    fn votes(&self, vector: &[f32]) -> Votes {
+        Votes::of_use(vector)
     }
 }
 

@@ -48,6 +48,7 @@ impl EmbeddedIndex {
         let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
         let wording = |((text, vector), is_across): ((&String, Vec<f32>), bool)| Wording {
             text: text.clone(),
+            votes: self.shared.embedder.votes(&vector),
             vector,
             sounds: plan.sounds_of(text),
             is_across,
@@ -141,7 +142,7 @@ impl Shared {
     }
 
     fn search_in<'a>(&'a self, snapshot: &'a Snapshot) -> Search<'a> {
-        Search { fields: &self.fields, snapshot, vectors: &self.vectors }
+        Search { fields: &self.fields, snapshot, vectors: &self.vectors, reads_prose: self.embedder.reads_prose() }
     }
 
     pub(super) fn get(&self, ids: &[DocumentId]) -> Result<Vec<Track>, IndexError> {

@@ -18,6 +18,7 @@ use query::{
 use super::{
     super::{
         IndexError,
+        embed::Votes,
         finish::{Candidates, MOST_NAME_WORDS, NAMED},
         fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot},
         vectors::Vectors,
@@ -36,6 +37,8 @@ pub(super) struct Search<'a> {
     pub(super) fields: &'a Fields,
     pub(super) snapshot: &'a Snapshot,
     pub(super) vectors: &'a Vectors,
+    /// Whether the similarities come from a model that reads sentences.
+    pub(super) reads_prose: bool,
 }
 
 /// One wording with its vector and the sound that it asks for.
@@ -45,6 +48,8 @@ pub(super) struct Wording {
     pub(super) sounds: Vec<SoundPreference>,
     /// Whether it is in words that the index does not know.
     pub(super) is_across: bool,
+    /// What the embedder says about it.
+    pub(super) votes: Votes,
 }
 
 impl Search<'_> {
@@ -55,7 +60,7 @@ impl Search<'_> {
         narrowed: Option<&Narrowed>,
         limit: usize,
     ) -> Result<Candidates<DocAddress>, IndexError> {
-        let Wording { text, vector, sounds, is_across } = wording;
+        let Wording { text, vector, sounds, is_across, votes } = wording;
         let n = CANDIDATES.max(2 * limit);
         let terms = self.terms(text);
         let (by_meaning, by_words) =
@@ -72,8 +77,8 @@ impl Search<'_> {
             (key, Evidence { words: of(&words), similarity: of(&similarities), sound })
         };
         let found = Candidates::new(
-            (text, *is_across),
-            self.yardstick(vector, *is_across),
+            (text, *is_across, *votes),
+            self.yardstick(vector, *is_across).reading_prose(self.reads_prose && !is_across),
             candidates.into_iter().map(evidence),
         );
         Ok(found.with_named(named))

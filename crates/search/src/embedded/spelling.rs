@@ -9,7 +9,7 @@ use query::{
 use tantivy::{Term, query::FuzzyTermQuery, schema::Field};
 
 use super::{
-    super::{IndexError, topic::Topic},
+    super::{IndexError, embed::Votes, topic::Topic},
     schema::Fields,
     snapshot::Snapshot,
 };
@@ -34,7 +34,7 @@ pub(super) fn corrected(fields: &Fields, snapshot: &Snapshot, text: &str) -> Res
         }
     }
     // A message that is surely about daily life is not corrected: it could look like a query about music then.
-    if changes.is_empty() || Topic::of(text).errand >= 1.0 {
+    if changes.is_empty() || Topic::of(text, Votes::default()).errand >= 1.0 {
         return Ok(None);
     }
     changes.sort_unstable();

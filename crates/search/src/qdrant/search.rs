@@ -177,9 +177,11 @@ impl Wording<'_> {
                 Evidence { words: of(&found.words), similarity: of(&found.similarity), sound: of(&found.sound) };
             (*id, evidence)
         };
-        let yardstick = Yardstick::of(&sample, self.is_across);
+        let reads_prose = self.index.embedder.reads_prose() && !self.is_across;
+        let yardstick = Yardstick::of(&sample, self.is_across).reading_prose(reads_prose);
         let evidence: Vec<_> = candidates.into_iter().map(evidence).collect();
-        Ok(Candidates::new((self.text, self.is_across), yardstick, evidence).with_named(found.named))
+        let votes = self.index.embedder.votes(self.vector);
+        Ok(Candidates::new((self.text, self.is_across, votes), yardstick, evidence).with_named(found.named))
     }
 
     /// Tracks with all these words in their title, artist or album, which hundreds of others may have scattered over their

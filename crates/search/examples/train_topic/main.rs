@@ -3,12 +3,25 @@
 //!
 //! Kernel ridge regression with Nyström's approximation: two sentences are as alike as their similarities to every tenth sentence
 //! make them, so that the server compares a message with these only.
+//!
+//! Usage: `train_topic [MODELS_DIR]`. Each model in this folder gets a probe too (`probe.rs`).
 
 #![allow(clippy::print_stdout, reason = "the table is what this program is for")]
 
-use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
+mod probe;
 
-use search::topic::{LANDMARK_EVERY, Trained};
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use probe::Probed;
+use search::{
+    embed::{MiniLm, UseM3},
+    topic::{LANDMARK_EVERY, Trained},
+};
 
 const N_FOLDS: usize = 5;
 /// Sentences about one subject stand together in the files. They are left out together, because a sentence is easy to
@@ -18,6 +31,7 @@ const TOGETHER: usize = 20;
 const RIDGE: f32 = 0.2;
 
 struct Example {
+    sentence: String,
     trained: Trained,
     is_daily_life: bool,
 }
@@ -25,6 +39,10 @@ struct Example {
 impl Example {
     fn target(&self) -> f32 {
         if self.is_daily_life { 1.0 } else { -1.0 }
+    }
+
+    fn is_english(&self) -> bool {
+        self.sentence == self.trained.english
     }
 }
 
@@ -149,6 +167,18 @@ impl Likeness {
         }
         weights
     }
+
+    /// The votes about each example by weights that did not see it.
+    fn unseen(&self, targets: &[f32]) -> Vec<Option<f32>> {
+        let mut votes = vec![None; targets.len()];
+        for is_seen in folds() {
+            let weights = self.fit(targets, &is_seen);
+            for at in (0..targets.len()).filter(|at| !is_seen(*at)) {
+                votes[at] = Some(self.votes(at, &weights));
+            }
+        }
+        votes
+    }
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -166,27 +196,48 @@ fn add(to: &mut [f32], times: f32, what: &[f32]) {
     }
 }
 
-fn main() -> anyhow::Result<()> {
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
     let crate_dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut examples = Vec::new();
-    for (file, is_daily_life) in [("on_topic.txt", false), ("off_topic.txt", true)] {
-        for sentence in fs::read_to_string(crate_dir.join("training").join(file))?.lines() {
-            match Trained::of(sentence) {
-                Some(trained) => examples.push(Example { trained, is_daily_life }),
-                None => println!("{file}: left out, no known word in {sentence:?}"),
-            }
-        }
-    }
+    let models_dir = std::env::args().nth(1).map_or_else(|| "segue-data/models".into(), PathBuf::from);
+    let examples = read(&crate_dir)?;
     let landmarks = Landmarks::of(&examples);
     let coordinates: Vec<Vec<f32>> = examples.iter().map(|example| landmarks.coordinates(&example.trained)).collect();
     let likeness = Likeness::of(&examples, &coordinates);
     let targets: Vec<f32> = examples.iter().map(Example::target).collect();
-    report(&examples, &likeness, &targets);
     let weights = likeness.fit(&targets, &|_| true);
     let assets = crate_dir.join("assets");
     fs::write(assets.join("topic.txt"), sentences(&landmarks, &landmarks.weights(&coordinates, &weights))?)?;
     fs::write(assets.join("topic_terms.txt"), terms(&examples, &weights)?)?;
+
+    let mut votes = vec![likeness.unseen(&targets)];
+    report("the sentences", &examples, &votes);
+    if let Some(minilm) = MiniLm::find(&models_dir)? {
+        let probed = Probed::of(&minilm, &examples, Example::is_english).await?;
+        fs::write(assets.join("topic_minilm.txt"), probed.file(&targets)?)?;
+        votes.push(probed.unseen(&targets));
+        report("the sentences and MiniLM", &examples, &votes);
+    }
+    if let Some(across) = UseM3::find(&models_dir)? {
+        let probed = Probed::of(&across, &examples, |_| true).await?;
+        fs::write(assets.join("topic_use.txt"), probed.file(&targets)?)?;
+        votes.push(probed.unseen(&targets));
+        report("the sentences and all models", &examples, &votes);
+    }
     Ok(())
+}
+
+fn read(crate_dir: &Path) -> anyhow::Result<Vec<Example>> {
+    let mut examples = Vec::new();
+    for (file, is_daily_life) in [("on_topic.txt", false), ("off_topic.txt", true)] {
+        for sentence in fs::read_to_string(crate_dir.join("training").join(file))?.lines() {
+            match Trained::of(sentence) {
+                Some(trained) => examples.push(Example { sentence: sentence.into(), trained, is_daily_life }),
+                None => println!("{file}: left out, no known word in {sentence:?}"),
+            }
+        }
+    }
+    Ok(examples)
 }
 
 /// The sentences with each term, and its share in them. A term of one sentence tells nothing about others.
@@ -219,19 +270,23 @@ fn terms(examples: &[Example], weights: &[f32]) -> anyhow::Result<String> {
     Ok(lines)
 }
 
-fn report(examples: &[Example], likeness: &Likeness, targets: &[f32]) {
+/// For each fold: whether an example is seen.
+fn folds() -> impl Iterator<Item = impl Fn(usize) -> bool> {
+    (0..N_FOLDS).map(|fold| move |at: usize| at / TOGETHER % N_FOLDS != fold)
+}
+
+/// Prints how many sentences are on the wrong side by the mean of these votes, each of which did not see them.
+fn report(by: &str, examples: &[Example], votes: &[Vec<Option<f32>>]) {
     let mut wrong = [Vec::new(), Vec::new()];
-    for fold in 0..N_FOLDS {
-        let is_seen = |at: usize| at / TOGETHER % N_FOLDS != fold;
-        let weights = likeness.fit(targets, &is_seen);
-        for (at, example) in examples.iter().enumerate().filter(|(at, _)| !is_seen(*at)) {
-            if (likeness.votes(at, &weights) > 0.0) != example.is_daily_life {
-                wrong[usize::from(example.is_daily_life)].push(example.trained.english.as_str());
-            }
+    for (at, example) in examples.iter().enumerate() {
+        let sum: f32 = votes.iter().filter_map(|votes| votes[at]).sum();
+        if (sum > 0.0) != example.is_daily_life {
+            wrong[usize::from(example.is_daily_life)].push(example.sentence.as_str());
         }
     }
     let n_daily = examples.iter().filter(|example| example.is_daily_life).count();
     for (about, wrong, n) in [("music", &wrong[0], examples.len() - n_daily), ("daily life", &wrong[1], n_daily)] {
-        println!("about {about}: {} of {n} unseen sentences on the wrong side: {}", wrong.len(), wrong.join(" · "));
+        let (n_wrong, list) = (wrong.len(), wrong.join(" · "));
+        println!("by {by}, about {about}: {n_wrong} of {n} unseen sentences on the wrong side: {list}");
     }
 }

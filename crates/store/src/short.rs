@@ -179,9 +179,11 @@ impl Store {
     /// The thread waits for nothing but SQLite: the transaction has the writer already. It must not wait for anything else, because
     /// the rest of its task could be what it waits for.
     pub(crate) async fn undisturbed<T>(&self, statements: impl Future<Output = T>) -> T {
-        let runtime = Handle::current();
-        match (&self.db, runtime.runtime_flavor()) {
-            (Db::Sqlite { .. }, RuntimeFlavor::MultiThread) => block_in_place(|| runtime.block_on(statements)),
+        match (&self.db, Handle::current().runtime_flavor()) {
+            // Not `Handle::block_on`: it would take the wake-ups of the future that `Runtime::block_on` runs on this thread.
+            (Db::Sqlite { .. }, RuntimeFlavor::MultiThread) => {
+                block_in_place(|| futures::executor::block_on(statements))
+            }
             _ => statements.await,
         }
     }
@@ -264,5 +266,34 @@ mod tests {
         });
         assert_eq!(busy.await.unwrap(), Ok(()), "the statements waited for a task that keeps the only thread busy");
         long_work.await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn long_work_takes_no_wake_up_of_another_future_of_its_task() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("s.db").display()), 2).await.unwrap();
+        let other = Arc::new(tokio::sync::Notify::new());
+        let (finish, is_finished) = tokio::sync::oneshot::channel();
+        let wake_both = {
+            let other = other.clone();
+            async move {
+                other.notify_one();
+                // The thread of the statements has the time to take this wake-up.
+                for _ in 0..10_000 {
+                    tokio::task::yield_now().await;
+                }
+                finish.send(()).unwrap();
+            }
+        };
+        let long_work = store.undisturbed(async {
+            tokio::spawn(wake_both);
+            is_finished.await.unwrap();
+        });
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep(Duration::from_secs(10)) => panic!("the other future was not woken up"),
+            // Polls the other future first.
+            _ = futures::future::join(other.notified(), long_work) => {}
+        }
     }
 }

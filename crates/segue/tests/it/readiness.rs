@@ -116,6 +116,7 @@ async fn a_server_starts_on_a_machine_without_certificates() {
     let nowhere = || "/nowhere".to_owned();
     let settings =
         [("SSL_CERT_FILE", nowhere()), ("SSL_CERT_DIR", nowhere()), ("DEEZER_URL", "https://127.0.0.1:1".into())];
-    let server = Process::start(&*World::new().await, &settings).await;
+    let world = World::new().await;
+    let server = Process::start(&world, &settings).await;
     assert_eq!(server.get("/readyz").await["ready"], true);
 }

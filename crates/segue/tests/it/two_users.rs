@@ -1,6 +1,6 @@
 //! Removal and export of an account include all data of the user and no data of another user.
 
-use std::fs;
+use std::{collections::BTreeSet, fs};
 
 use app::services::accounts::{Account, AccountName};
 use engine::script::says;
@@ -69,7 +69,10 @@ async fn removing_an_account_deletes_all_its_data_and_no_data_of_another() {
         assert!(!whole.to_string().contains(&canary(other)), "{other} in the export of {own}");
     }
     let search = format!("/api/search?q={}", canary("Bob"));
-    let found = ids(&person(&bob).get(&search).await);
+    // How rare a word is depends on the tracks of all users, so that two tracks with nearly equal scores may change places.
+    let found_by_bob =
+        async || ids(&person(&bob).get(&search).await).iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+    let found = found_by_bob().await;
     assert_eq!(found.len(), 3, "{found:?}");
 
     app.app.accounts().remove(&ann).await.unwrap();
@@ -82,7 +85,7 @@ async fn removing_an_account_deletes_all_its_data_and_no_data_of_another() {
         assert!(table == "documents" || !row.contains(&ann.id.to_string()), "{table} still contains Ann's id: {row}");
     }
     assert_eq!(export(&person(&bob)).await, bobs, "nothing of Bob's has changed");
-    assert_eq!(ids(&person(&bob).get(&search).await), found, "Bob's search results are unchanged");
+    assert_eq!(found_by_bob().await, found, "Bob's search results are unchanged");
     let gone = person(&ann).get(&format!("/api/search?q={}", canary("Ann"))).await;
     assert_eq!(gone["totalFound"], 0, "{gone}");
 }

@@ -9,8 +9,11 @@ use std::{
 use engine::UserId;
 use store::{NewTask, Store};
 
-const N_CANCELLED: u64 = 1000;
-const N_WRITES: usize = 24;
+/// Each cancels callers at other moments. A later transaction on the same connection would commit what was swallowed, so that
+/// each round looks for it.
+const ROUNDS: u64 = 60;
+const N_CANCELLED: u64 = 6;
+const N_WRITES: u64 = 6;
 
 /// Drops the future after this time. Timers of tokio are too coarse: a statement takes a tenth of a millisecond.
 async fn cancelled_after(time: Duration, future: impl Future) {
@@ -38,17 +41,20 @@ async fn a_caller_that_disconnects_while_its_transaction_begins_costs_no_other_c
     for url in urls {
         let store = Store::open(&url, 6).await.expect("the database opens");
         let ann = UserId::new("ann");
-        for n in 0..N_CANCELLED {
-            let task = NewTask { title: "water the plants", ..NewTask::default() };
-            cancelled_after(Duration::from_micros(n % 250 * 4), store.add_task(&ann, task, None)).await;
-        }
-        // Single statements, on every connection of the pool.
-        let write = async |n: usize| store.put_connection(&format!("service {n}"), b"sealed").await;
-        for kept in futures::future::join_all((0..N_WRITES).map(write)).await {
-            kept.expect("the write is confirmed");
-        }
         let another_node = Store::open(&url, 1).await.expect("the database opens");
-        let seen = another_node.connections().await.expect("the connections are listed");
-        assert_eq!(seen.len(), N_WRITES, "{}: writes that were confirmed are committed", store.kind());
+        for round in 0..ROUNDS {
+            for n in 0..N_CANCELLED {
+                let task = NewTask { title: "water the plants", ..NewTask::default() };
+                let time = Duration::from_micros((round * N_CANCELLED + n) * 3);
+                cancelled_after(time, store.add_task(&ann, task, None)).await;
+            }
+            // Single statements, on every connection of the pool.
+            let write = async |n: u64| store.put_connection(&format!("service {round} {n}"), b"sealed").await;
+            for kept in futures::future::join_all((0..N_WRITES).map(write)).await {
+                kept.expect("the write is confirmed");
+            }
+            let n_seen = another_node.connections().await.expect("the connections are listed").len() as u64;
+            assert_eq!(n_seen, (round + 1) * N_WRITES, "{}: confirmed writes are committed", store.kind());
+        }
     }
 }

@@ -64,7 +64,7 @@ enum Action {
 /// The whole command. It is here and not in `main.rs`, because an `async fn` is compiled in every crate that awaits it.
 pub fn main() -> ExitCode {
     // Before the first thread starts.
-    crate::memory::limit_arenas();
+    crate::memory::give_back();
     let runtime = tokio::runtime::Runtime::new().expect("the system has threads and sockets");
     let code = runtime.block_on(run(std::env::args_os()));
     // The runtime is not dropped: that would wait for a running embedding, and a supervisor would kill the process.

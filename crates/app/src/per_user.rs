@@ -13,6 +13,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Users without work are removed when the list is longer than this.
 const MOST_KNOWN: usize = 1000;
 
+/// The right to work. The work lasts until this is dropped.
+pub struct Place {
+    _permit: Option<OwnedSemaphorePermit>,
+    /// Whether other work of the same user was in the way: the user asks for more than one person can.
+    pub waited: bool,
+}
+
 pub struct PerUser {
     /// `None`: no limit.
     most: Option<NonZeroUsize>,
@@ -24,9 +31,14 @@ impl PerUser {
         Self { most, users: Mutex::default() }
     }
 
-    /// Waits until this user does less. The work lasts until the permit is dropped.
-    pub async fn enter(&self, user: &UserId) -> Option<OwnedSemaphorePermit> {
-        self.of(user, self.most?).acquire_owned().await.ok()
+    /// Waits until this user does less.
+    pub async fn enter(&self, user: &UserId) -> Place {
+        let Some(most) = self.most else { return Place { _permit: None, waited: false } };
+        let share = self.of(user, most);
+        match share.clone().try_acquire_owned() {
+            Ok(permit) => Place { _permit: Some(permit), waited: false },
+            Err(_) => Place { _permit: share.acquire_owned().await.ok(), waited: true },
+        }
     }
 
     fn of(&self, user: &UserId, most: NonZeroUsize) -> Arc<Semaphore> {
@@ -55,9 +67,15 @@ mod tests {
         }
         assert!(share.enter(&ann).now_or_never().is_none(), "one more waits");
         assert!(share.enter(&bob).now_or_never().is_some(), "another user does not wait");
-        working.pop();
-        assert!(share.enter(&ann).now_or_never().is_some(), "a waiting request runs when another has ended");
-        assert!(PerUser::new(None).enter(&ann).await.is_none(), "local mode has no limit");
+        let (ended, waits) = (working.pop(), share.enter(&ann));
+        let mut waits = std::pin::pin!(waits);
+        assert!(waits.as_mut().now_or_never().is_none());
+        drop(ended);
+        let place = waits.now_or_never().expect("a waiting request runs when another has ended");
+        assert!(place.waited && working.iter().all(|place| !place.waited), "only the one that waited says so");
+        let local = PerUser::new(None);
+        let places: Vec<_> = (0..2 * AT_ONCE).filter_map(|_| local.enter(&ann).now_or_never()).collect();
+        assert_eq!(places.len(), 2 * AT_ONCE, "local mode has no limit");
     }
 
     #[tokio::test]

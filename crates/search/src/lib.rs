@@ -72,11 +72,18 @@ pub struct SearchPlan {
     pub sounds: Option<Vec<SoundPreference>>,
     /// Durations of the steps, for the caller's trace.
     pub timings: Timings,
+    /// Whether the search computes on a thread of low priority.
+    pub gives_way: bool,
 }
 
 impl SearchPlan {
     pub fn new(query: impl Into<String>, limit: usize) -> Self {
         Self { queries: vec![query.into()], limit, ..Self::default() }
+    }
+
+    /// The same search, but requests that need a core at the same time get it first.
+    pub fn giving_way(self) -> Self {
+        Self { gives_way: true, ..self }
     }
 
     /// The search for a query plan. The caller adds its own data: the library, the seeds.

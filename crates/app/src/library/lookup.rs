@@ -41,9 +41,12 @@ impl Library {
         Ok(found)
     }
 
-    /// Waits for other searches of the same user.
+    /// Waits for other searches of the same user. A search that waited gives way to the requests of other users.
     async fn find_in_turn(&self, owner: &UserId, plan: &SearchPlan) -> Result<Found, Error> {
-        let _place = self.searches.enter(owner).await;
+        let place = self.searches.enter(owner).await;
+        if place.waited {
+            return Ok(self.index.find(&plan.clone().giving_way()).await?);
+        }
         Ok(self.index.find(plan).await?)
     }
 

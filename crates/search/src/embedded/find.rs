@@ -15,7 +15,7 @@ use super::{
         read_track::ReadTrack,
         why::Asked,
     },
-    EmbeddedIndex, Shared, blocking,
+    EmbeddedIndex, Shared, at_priority_of, blocking,
     narrow::{Narrowed, narrow},
     search::{Search, Wording},
     snapshot::Snapshot,
@@ -43,7 +43,7 @@ impl EmbeddedIndex {
     }
 
     async fn wordings(&self, plan: &SearchPlan) -> Result<Vec<Wording>, IndexError> {
-        let across = self.across(&plan.queries).await?;
+        let across = self.across(plan).await?;
         let embedding = embed::queries(&*self.shared.embedder, &plan.queries, &across);
         let vectors = plan.timings.measure("embeddingDurationMs", embedding).await?;
         let wording = |((text, vector), is_across): ((&String, Vec<f32>), bool)| Wording {
@@ -58,12 +58,12 @@ impl EmbeddedIndex {
 
     /// For each query, whether it is in words that the index does not know. Always false if the embedder supports no other
     /// languages.
-    async fn across(&self, queries: &[String]) -> Result<Vec<bool>, IndexError> {
+    async fn across(&self, plan: &SearchPlan) -> Result<Vec<bool>, IndexError> {
         if !self.shared.embedder.reads_other_languages() {
-            return Ok(vec![false; queries.len()]);
+            return Ok(vec![false; plan.queries.len()]);
         }
-        let (shared, queries) = (self.shared.clone(), queries.to_vec());
-        blocking(move || {
+        let (shared, queries) = (self.shared.clone(), plan.queries.clone());
+        at_priority_of(plan, move || {
             let snapshot = shared.current()?;
             queries.iter().map(|query| spelling::is_in_other_words(&shared.fields, &snapshot, query)).collect()
         })
@@ -72,14 +72,14 @@ impl EmbeddedIndex {
 
     /// Adds the first wording with corrected spelling to the plan, beside the typed one.
     async fn spelled(&self, plan: &SearchPlan) -> Result<SearchPlan, IndexError> {
-        let (shared, mut plan) = (self.shared.clone(), plan.clone());
-        blocking(move || {
+        let (shared, mut spelled) = (self.shared.clone(), plan.clone());
+        at_priority_of(plan, move || {
             let snapshot = shared.current()?;
-            let first = plan.queries.first().map_or("", String::as_str);
+            let first = spelled.queries.first().map_or("", String::as_str);
             if let Some(corrected) = spelling::corrected(&shared.fields, &snapshot, first)? {
-                plan.queries.push(corrected);
+                spelled.queries.push(corrected);
             }
-            Ok(plan)
+            Ok(spelled)
         })
         .await
     }
@@ -87,8 +87,8 @@ impl EmbeddedIndex {
     pub(super) async fn look(&self, plan: &SearchPlan) -> Result<Found, IndexError> {
         let plan = self.spelled(plan).await?;
         let wordings = self.wordings(&plan).await?;
-        let shared = self.shared.clone();
-        blocking(move || shared.find(&wordings, &plan)).await
+        let (shared, asked) = (self.shared.clone(), plan.clone());
+        at_priority_of(&plan, move || shared.find(&wordings, &asked)).await
     }
 }
 
@@ -106,7 +106,7 @@ impl Shared {
         let search = self.search_in(&snapshot);
         let candidates: Vec<Candidates<DocAddress>> = wordings
             .iter()
-            .map(|wording| search.candidates(wording, narrowed.as_ref(), plan.limit))
+            .map(|wording| search.candidates(wording, narrowed.as_ref(), plan))
             .collect::<Result<_, _>>()?;
         let keys: BTreeSet<DocAddress> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
         let tracks: BTreeMap<DocAddress, Arc<ReadTrack>> = keys

@@ -154,8 +154,30 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.context("the index thread died")?
 }
 
+/// Where a search computes: see [`SearchPlan::gives_way`].
+async fn at_priority_of<T: Send + 'static>(
+    plan: &SearchPlan,
+    work: impl FnOnce() -> Result<T, IndexError> + Send + 'static,
+) -> Result<T, IndexError> {
+    if plan.gives_way { in_background(work).await } else { blocking(work).await }
+}
+
 async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, IndexError> + Send + 'static,
 ) -> Result<T, IndexError> {
     background::spawn_blocking(work).await.context("the index thread died")?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_a_search_that_gives_way_computes_on_a_thread_of_low_priority() {
+        let name = || Ok(std::thread::current().name().map(str::to_owned));
+        let plan = SearchPlan::new("rain", 5);
+        let (ordinary, giving_way) = (at_priority_of(&plan, name).await, plan.giving_way());
+        assert_ne!(ordinary.unwrap().as_deref(), Some("background"));
+        assert_eq!(at_priority_of(&giving_way, name).await.unwrap().as_deref(), Some("background"));
+    }
 }

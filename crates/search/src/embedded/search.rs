@@ -17,7 +17,7 @@ use query::{
 
 use super::{
     super::{
-        IndexError,
+        IndexError, SearchPlan,
         embed::Votes,
         finish::{Candidates, MOST_NAME_WORDS, NAMED},
         fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot},
@@ -58,13 +58,16 @@ impl Search<'_> {
         &self,
         wording: &Wording,
         narrowed: Option<&Narrowed>,
-        limit: usize,
+        plan: &SearchPlan,
     ) -> Result<Candidates<DocAddress>, IndexError> {
         let Wording { text, vector, sounds, is_across, votes } = wording;
-        let n = CANDIDATES.max(2 * limit);
+        let n = CANDIDATES.max(2 * plan.limit);
         let terms = self.terms(text);
+        let by_meaning = || self.by_meaning(vector, narrowed, n);
+        let by_words = || self.by_words(&terms, narrowed, n);
+        // The threads of the pool have the priority of requests.
         let (by_meaning, by_words) =
-            rayon::join(|| self.by_meaning(vector, narrowed, n), || self.by_words(&terms, narrowed, n));
+            if plan.gives_way { (by_meaning(), by_words()) } else { rayon::join(by_meaning, by_words) };
         let (mut similarities, mut words) = (by_meaning?, by_words?);
         let named = self.by_name(&terms, narrowed)?;
         let candidates: BTreeSet<DocAddress> = similarities.keys().chain(words.keys()).chain(&named).copied().collect();

@@ -1,6 +1,6 @@
 # Two commands are enough on a new machine: `make run` and `make test`.
 
-.PHONY: run release test check advisories sbom siege faults prove bench bench-check bench-embed bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models demo-services fmt
+.PHONY: run release test check advisories sbom siege faults prove bench bench-check bench-embed bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models crates demo-services fmt
 
 CARGO := cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -9,7 +9,8 @@ RELEASE := $(TARGET)/release
 WEB_SOURCES := $(shell find web/src web/index.html web/package.json web/package-lock.json web/vite.config.ts 2>/dev/null)
 
 ## Start Segue on http://127.0.0.1:8080 with the sample library. It needs no API key, no other server and no account.
-run: setup web/dist/index.html models
+run: setup
+	@$(MAKE) --no-print-directory --jobs=3 web/dist/index.html models crates
 	$(CARGO) build --profile quick --workspace --bin segue
 	$(TARGET)/quick/segue serve
 
@@ -136,6 +137,10 @@ web/dist/index.html: $(WEB_SOURCES)
 	# Not `npm ci`: it rejects a lock file that was written without the optional packages of other platforms.
 	@echo "Building the page: its packages first, then the page itself (about a minute)" >&2
 	cd web && npm install --no-save --no-audit --no-fund --loglevel=error && npm run --silent build
+
+## Download the crates. `make run` does it while the packages of the page are downloaded; cargo reports what is missing.
+crates:
+	@$(CARGO) fetch --quiet --locked --target "$$(rustc -vV | sed -n 's/^host: //p')" || true
 
 ## Download the better embedder. Without it, the built-in one is used.
 models:

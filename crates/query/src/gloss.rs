@@ -6,40 +6,62 @@ use std::borrow::Cow;
 use crate::{
     lexicon::{self, LANGUAGES, LONGEST_FORM},
     stop::{TextLanguage, is_function_word, is_generic, is_listed, is_sign_of_english, surface},
-    words::fold,
+    words::{fold, words},
 };
 
 /// The English words for the known words of a text; `None` if it contains none, or if the text is English.
 pub fn english(text: &str) -> Option<String> {
     let said = surface(text);
-    let Reading::Foreign(language) = reading(&said) else { return None };
+    let Reading::Foreign(language) = reading(text) else { return None };
     let gloss = Gloss::new(language, &said);
     (gloss.n_known > 0).then(|| gloss.meanings.join(" "))
 }
 
-/// A whole message in English: itself, or its known words. `None` if it is in another language and most of its content words
-/// are unknown.
-pub fn message(text: &str) -> Option<Cow<'_, str>> {
-    let said = surface(text);
-    match reading(&said) {
-        Reading::English => Some(text.into()),
-        Reading::Unknown => None,
-        Reading::Foreign(language) => {
-            let gloss = Gloss::new(language, &said);
-            (3 * gloss.n_known >= gloss.n_content.max(1)).then(|| gloss.meanings.join(" ").into())
-        }
-    }
+/// A message in English words, and in its own if it is German, French or Spanish.
+pub struct Read<'t> {
+    /// The message itself, or its known words; empty if none is known.
+    pub english: Cow<'t, str>,
+    pub own: Option<Vec<OwnWord>>,
 }
+
+/// A word of a message in German, French or Spanish, for those who learned from sentences in that language.
+pub struct OwnWord {
+    /// The stem in its language, such as `de:regen`. "Die" is no article in English.
+    pub term: String,
+    pub is_content: bool,
+    /// It has an English meaning.
+    pub is_known: bool,
+}
+
+/// `None` if the message is in a language of which only function words are known.
+pub fn read(text: &str) -> Option<Read<'_>> {
+    let language = match reading(text) {
+        Reading::English => return Some(Read { english: text.into(), own: None }),
+        Reading::Unknown => return None,
+        Reading::Foreign(language) => language,
+    };
+    let said = surface(text);
+    let word = |word: &String| OwnWord {
+        term: format!("{}:{}", CODES[language], lexicon::stem(language, word)),
+        is_content: !is_function_word(LANGUAGES[language], word) && !is_generic(word),
+        is_known: lexicon::meaning(language, word).is_some() || lexicon::is_english(word),
+    };
+    let english = Gloss::new(language, &said).meanings.join(" ");
+    Some(Read { english: english.into(), own: Some(said.iter().map(word).collect()) })
+}
+
+/// The languages by their codes, in the order of the lexicon.
+const CODES: [&str; 3] = ["de", "fr", "es"];
 
 /// Tells whether a word of a text is a known word of its language. No word of an English text is.
 pub fn knows(text: &str) -> impl Fn(&str) -> bool {
-    let reading = reading(&surface(text));
+    let reading = reading(text);
     move |word| matches!(reading, Reading::Foreign(language) if lexicon::meaning(language, &fold(word)).is_some())
 }
 
 /// Whether a text is in German, French or Spanish, as far as its words tell.
 pub fn is_foreign(text: &str) -> bool {
-    matches!(reading(&surface(text)), Reading::Foreign(_))
+    matches!(reading(text), Reading::Foreign(_))
 }
 
 /// The language of a text.
@@ -52,7 +74,8 @@ enum Reading {
 }
 
 /// The language with the most known words; English if none has more.
-fn reading(said: &[String]) -> Reading {
+fn reading(text: &str) -> Reading {
+    let said = surface(text);
     let count = |is: &dyn Fn(&str) -> bool| said.iter().filter(|word| is(word)).count();
     let n_english = count(&|word| is_sign_of_english(word) || lexicon::is_english(word));
     // A single letter is no evidence: "vitamin D".
@@ -61,20 +84,35 @@ fn reading(said: &[String]) -> Reading {
             || lexicon::is_surely(at, word)
             || NEGATIONS[at].contains(&word)
     };
-    let n_of = |at: usize| count(&|word| is_of(at, word));
-    let (mut best, mut most) = (Reading::English, n_english);
-    for at in 0..LANGUAGES.len() {
-        let n = n_of(at);
-        // "No me olvides": two words are English too, the third is known by its stem.
-        let knows_another =
-            |word: &String| !is_sign_of_english(word) && !is_of(at, word) && lexicon::meaning(at, word).is_some();
-        if n > most || n > 0 && n == most && said.iter().any(knows_another) {
-            (best, most) = (Reading::Foreign(at), n);
-        }
+    let evidence = |at: usize| {
+        let n_spelled = words(text).iter().filter(|word| is_spelled_in(at, &text[word.start..word.end])).count();
+        let by_stem =
+            |word: &str| !is_sign_of_english(word) && !is_of(at, word) && lexicon::meaning(at, word).is_some();
+        (count(&|word| is_of(at, word)).max(n_spelled), count(&by_stem), at)
+    };
+    // Of two languages with the same number of words, the first.
+    let best = (0..LANGUAGES.len())
+        .map(evidence)
+        .reduce(|best, next| if next > (best.0, best.1, next.2) { next } else { best });
+    let Some((n, n_by_stem, at)) = best else { return Reading::English };
+    // "No me olvides": two words are English too, the third is known by its stem.
+    let is_foreign = n > n_english || n > 0 && n == n_english && n_by_stem > 0;
+    let is_other = |language| count(&|word| word.len() > 1 && is_listed(language, word)) > n.max(n_english);
+    if [TextLanguage::Italian, TextLanguage::Portuguese].into_iter().any(is_other) {
+        Reading::Unknown
+    } else if is_foreign {
+        Reading::Foreign(at)
+    } else {
+        Reading::English
     }
-    let is_other = |language| count(&|word| word.len() > 1 && is_listed(language, word)) > most;
-    let others = [TextLanguage::Italian, TextLanguage::Portuguese];
-    if others.into_iter().any(is_other) { Reading::Unknown } else { best }
+}
+
+/// Letters that English does not have, by language. A name in another language than the text has them too.
+const LETTERS: [&str; 3] = ["äöüß", "éèêëàâùûôîïçœ", "áéíóúñ"];
+
+fn is_spelled_in(language: usize, word: &str) -> bool {
+    let is_name = LANGUAGES[language] != TextLanguage::German && word.starts_with(char::is_uppercase);
+    !is_name && word.to_lowercase().contains(|c| LETTERS[language].contains(c))
 }
 
 /// They are not function words, because a search must not drop them, but they show the language.
@@ -140,6 +178,8 @@ mod tests {
             ("Regen am Fenster", Some("rain window")),
             ("canciones sobre la lluvia", Some("rain")),
             ("Heimweh", Some("homesickness")),
+            ("Handyvertrag kündigen", Some("phone contract cancel")),
+            ("pedir cita con el dentista", Some("order appointment dentist")),
             ("j'ai oublié mon mot de passe", Some("forget password")),
             ("songs about the sea", None),
             ("a brief history of the port", None),
@@ -156,24 +196,46 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_known_in_a_text_of_its_language() {
-        assert!(is_foreign("die Stelle am Himmel") && !is_foreign("Himmel Street"));
-        assert!(knows("die Stelle am Himmel")("Stelle") && !knows("the stelle of steel")("stelle"));
+    fn a_language_shows_in_its_words_and_in_its_letters() {
+        let language = |text: &str| Some(read(text)?.own?.first()?.term[..2].to_owned());
+        for (text, expected) in [
+            ("Türschloss klemmt", Some("de")),
+            ("gouttière percée", Some("fr")),
+            ("flexión del músculo", Some("es")),
+            // "De" is French and Spanish, and so is the letter.
+            ("rachat de crédit", Some("fr")),
+            ("regla de la lluvia", Some("es")),
+            ("Beyoncé live in concert", None),
+            ("the fiancé in the café", None),
+            ("dont leave me", None),
+        ] {
+            assert_eq!(language(text).as_deref(), expected, "{text}");
+        }
     }
 
     #[test]
-    fn a_message_that_is_mostly_unknown_has_no_english_form() {
-        for (text, meaning) in [
-            ("Handyvertrag kündigen", Some("phone contract cancel")),
-            ("pedir cita con el dentista", Some("order appointment dentist")),
-            ("Lieder über den Regen", Some("rain")),
-            ("der Zwiebelfisch und die Kaltmamsell", None),
-            ("what is the capital of Peru", Some("what is the capital of Peru")),
-            ("miles per gallon, no charge", Some("miles per gallon, no charge")),
-            ("come as per order", Some("come as per order")),
-            ("unaccompanied, everyone dies", Some("unaccompanied, everyone dies")),
+    fn a_message_is_read_in_english_words_and_in_stems_of_its_language() {
+        let told = read("Ich koche Kartoffelsuppe ohne Kaltmamsell").expect("German");
+        assert_eq!(told.english, "cook potato soup");
+        let own = told.own.expect("German");
+        let told: Vec<_> = own.iter().map(|word| (word.term.as_str(), word.is_content, word.is_known)).collect();
+        assert_eq!(told[0], ("de:ich", false, false));
+        assert_eq!(told[2], ("de:kartoffelsupp", true, true));
+        assert_eq!(told[4], ("de:kaltmamsell", true, false));
+        assert!(read("non so dove andare, e tu che mi dici").is_none(), "Italian");
+        for english in [
+            "what is the capital of Peru",
+            "miles per gallon, no charge",
+            "come as per order",
+            "unaccompanied, everyone dies",
         ] {
-            assert_eq!(message(text).as_deref(), meaning, "{text}");
+            assert!(read(english).is_some_and(|read| read.own.is_none() && read.english == english), "{english}");
         }
+    }
+
+    #[test]
+    fn a_word_is_known_in_a_text_of_its_language() {
+        assert!(is_foreign("die Stelle am Himmel") && !is_foreign("Himmel Street"));
+        assert!(knows("die Stelle am Himmel")("Stelle") && !knows("the stelle of steel")("stelle"));
     }
 }

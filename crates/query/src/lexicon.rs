@@ -87,6 +87,11 @@ pub(crate) fn is_surely(language: usize, word: &str) -> bool {
     entry.is_some_and(|entry| !entry.is_english_too && !is_english(word))
 }
 
+/// The stem of a word of a language.
+pub(crate) fn stem(language: usize, word: &str) -> Cow<'_, str> {
+    LEXICON.languages[language].stemmer.stem(word)
+}
+
 /// The English meaning of a form of several words.
 pub(crate) fn phrase(language: usize, form: &str) -> Option<&'static str> {
     LEXICON.languages[language].exact.get(form).map(|entry| entry.meaning)

@@ -1,5 +1,7 @@
 //! Function words by language, and language detection for short texts.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use crate::words::{Word, fold, words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,17 +30,27 @@ const FUNCTION_WORDS: [(TextLanguage, &str); 6] = [
         "aber als am an auch auf aus bei bin bis das dass dem den der des die dies diese dieser doch du durch ein eine einem einen einer eines er es etwas fur gegen habe hat haben hatte ich ihr \
          im in ist ja kann man mein meine mich mir mit nach noch nur ob oder ohne sein seine sich sie sind so uber um und uns unter vom von vor war was wenn wer wie will wir wird wo zu zum zur \
          mochte bitte gib zeig finde mal welche welches unser unsere unserer meiner einer nach zwischen \
-         bist dich dir euch hier ins meines meinem meinen deine deinen sehr viel viele wann warum wieviel",
+         bist dich dir euch hier ins meines meinem meinen deine deinen sehr viel viele wann warum wieviel \
+         ihre ihrem ihren ihrer ihm ihn ihnen seinem seinen seiner seines dein deiner deinem deines unserem unseren unseres euer eure jede jeder jeden jedes \
+         jedem alle allen aller dieses diesem diesen jener welcher welchem wurde wurden werden waren warst hast hatten sollen soll sollte konnen konnte kannst \
+         muss mussen musste darf durfen wollen wollte willst mochten geht gehe gibt geben machen mache gemacht selber selbst dann denn weil damit \
+         beim ubers irgendwas irgendwie mehr weniger brauche brauchen braucht sagen sagt sagte dabei davon dafur dort",
     ),
     (
         French,
         "a ai au aux avec c ce cela ces cet cette chez d dans de des du elle en es est et eu il ils j je l la le les leur lui m ma mais me mes moi mon n ne nos notre nous on ont ou par pas pour \
-         qu quand que quelque quelques quelqu qui s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y chose veux trouve donne sous apres avant bien tot jours combien comment pourquoi quel quelle quels quelles tout toute tous toutes cette fait",
+         qu quand que quelque quelques quelqu qui s sa sans se ses si son sont sur t ta te tes toi ton tu un une vos votre vous y chose veux trouve donne sous apres avant bien tot jours combien comment pourquoi quel quelle quels quelles tout toute tous toutes cette fait \
+         etre etait etaient suis sommes serait avoir avait avaient avez avons faire faut fais peut peux peuvent pouvait veut voulait dois doit leurs \
+         celui celle ceux celles aussi alors donc tres trop moins peu comme chaque entre vers contre depuis pendant jusqu jusque quoi meme memes autre \
+         autres ici envie besoin truc",
     ),
     (
         Spanish,
         "a al algo alguna alguno como con cual cuando de del desde donde e el ella ellas ellos en entre era es esa ese eso esta estas este esto estoy fue ha han hasta hay la las le les lo los mas me mi \
-         mis muy ni no nos o para pero por porque que quien quiero se si sin sobre son soy su sus te tiene tu tus un una unas uno unos y ya yo dame busca bajo despues antes nuestra nuestro alguien temprano cuanto cuanta cuantos cuantas cuales toda todo todos todas hace contigo conmigo",
+         mis muy ni no nos o para pero por porque que quien quiero se si sin sobre son soy su sus te tiene tu tus un una unas uno unos y ya yo dame busca bajo despues antes nuestra nuestro alguien temprano cuanto cuanta cuantos cuantas cuales toda todo todos todas hace contigo conmigo \
+         ser estar estan estaba estaban eres somos fueron voy vamos tener tengo tienen tenia hacer hago hizo puede puedo pueden podia debe debo quiere \
+         queria necesito necesita cada otro otra otros otras mismo misma tanto tambien asi aunque mientras aquel aquella aquellos esos esas estos mucho mucha \
+         muchos muchas poco pocos hacia segun durante cosa cosas aqui alli dice decir dijo ponme",
     ),
     (
         Italian,
@@ -77,8 +89,14 @@ pub(crate) fn is_generic(word: &str) -> bool {
 
 /// Whether a word is a function word of a language.
 pub(crate) fn is_listed(language: TextLanguage, word: &str) -> bool {
-    let lists = FUNCTION_WORDS.iter().filter(|(of, _)| *of == language);
-    lists.flat_map(|(_, list)| list.split_whitespace()).any(|known| known == word)
+    static LISTS: LazyLock<HashMap<&str, Vec<TextLanguage>>> = LazyLock::new(|| {
+        let mut languages = HashMap::<&str, Vec<TextLanguage>>::new();
+        for (language, list) in FUNCTION_WORDS {
+            list.split_whitespace().for_each(|word| languages.entry(word).or_default().push(language));
+        }
+        languages
+    });
+    LISTS.get(word).is_some_and(|languages| languages.contains(&language))
 }
 
 /// Whether a word is a function word of a language, or of English, which is mixed with every language.
@@ -91,10 +109,10 @@ pub fn text_language(text: &str) -> TextLanguage {
     let said = surface(text);
     let count = |is: &dyn Fn(&str) -> bool| said.iter().filter(|word| is(word)).count();
     let mut best = (English, count(&is_sign_of_english));
-    for (language, list) in &FUNCTION_WORDS[1..] {
-        let n = count(&|word| list.split_whitespace().any(|known| known == word));
+    for (language, _) in FUNCTION_WORDS.into_iter().skip(1) {
+        let n = count(&|word| is_listed(language, word));
         if n > best.1 {
-            best = (*language, n);
+            best = (language, n);
         }
     }
     best.0

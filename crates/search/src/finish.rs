@@ -121,6 +121,14 @@ impl<K: Ord + Clone> Candidates<K> {
     }
 }
 
+/// The wordings of one message, which the first one is. They are about the same.
+pub(crate) fn of_one_message<K>(mut wordings: Vec<Candidates<K>>) -> Vec<Candidates<K>> {
+    if let Some((message, others)) = wordings.split_first_mut() {
+        others.iter_mut().for_each(|other| other.judge.share_topic_of(&message.judge));
+    }
+    wordings
+}
+
 /// Merges the judged candidates of all wordings into one order.
 pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     wordings: &'c [Candidates<K>],

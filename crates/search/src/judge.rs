@@ -23,6 +23,8 @@ pub(crate) struct Judge {
     /// A query of only function words ("The The") is compared as a whole.
     all_terms: Vec<String>,
     topic: Topic,
+    /// 0 to 1: how surely the words tell of what songs tell of, so that a part of them counts more.
+    song: f32,
     /// The message seems to be about daily life.
     pub(crate) is_off_topic: bool,
     /// The query is in words that the library does not know, and the similarity comes from an embedder that supports its
@@ -37,7 +39,8 @@ pub(crate) struct Match {
     pub(crate) coverage: f32,
     /// The query is a tag or a title, or occurs word for word in a text.
     pub(crate) is_phrase: bool,
-    /// Computed only for queries that seem to be off topic: the query is a name of the track, or a line of its lyrics.
+    /// Computed only for queries that seem to be off topic: the query is a name of the track, artist and title, or a
+    /// line of its lyrics.
     pub(crate) is_quoted: bool,
     /// The whole query is a name of the track.
     pub(crate) is_name: bool,
@@ -62,7 +65,17 @@ impl Judge {
         let is_new = |content: &ContentWord| seen.insert(content.word.term.clone());
         let content = content_words(query).into_iter().filter(is_new).collect();
         let topic = Topic::of(query, votes);
-        Self { content, all_terms, topic, is_off_topic: topic.errand > 0.0, is_across }
+        // The similarities of a message in another language are not to be trusted more.
+        let song = if topic.is_foreign { 0.0 } else { topic.song };
+        Self { content, all_terms, topic, song, is_off_topic: topic.errand > 0.0, is_across }
+    }
+
+    /// Judges the English words of a message in another language as what the message is about: they are a list without a form.
+    pub(crate) fn share_topic_of(&mut self, message: &Self) {
+        if message.topic.is_foreign {
+            (self.topic, self.song) = (message.topic, message.topic.song);
+            self.is_off_topic = message.is_off_topic;
+        }
     }
 
     /// The number of content words.
@@ -93,7 +106,7 @@ impl Judge {
         Match {
             coverage: self.coverage(&shared, (&told, &sung), is_typed),
             is_phrase: is_name || self.is_phrase_of(&shared, &told, &sung),
-            is_quoted: self.is_off_topic && (is_name || self.is_line_of(words)),
+            is_quoted: self.is_off_topic && (is_name || self.is_line_of(words) || words.is_two_names(&self.all_terms)),
             is_name,
             n_pairs: n_pairs(&told, &sung),
         }
@@ -146,7 +159,7 @@ impl Judge {
 
     /// The same, if a part of the words counts more in a message that songs answer.
     pub(crate) fn eased_confidence(&self, found: &Match, spreads: f32, sound: f32) -> f32 {
-        self.confidence_of(self.topic.song, found, spreads, sound)
+        self.confidence_of(self.song, found, spreads, sound)
     }
 
     fn confidence_of(&self, song: f32, found: &Match, spreads: f32, sound: f32) -> f32 {
@@ -228,6 +241,45 @@ mod tests {
         assert!(line > 0.4, "{line}");
         assert!(sure("the forecast to Aleida") > 0.25, "{}", sure("the forecast to Aleida"));
         assert!(sure("the weather forecast over Aleida") < 0.25, "{}", sure("the weather forecast over Aleida"));
+    }
+
+    #[test]
+    fn the_english_words_of_a_message_are_about_what_the_message_is_about() {
+        let voted = |message, vote| Judge::new(message, false, Votes { english: None, across: Some(vote) });
+        let (errand, theme) = (voted("Regen am Fenster", 9.0), voted("Regen am Fenster", -9.0));
+        let shared = |message: &Judge| {
+            let mut words = Judge::new("rain window", false, Votes::default());
+            words.share_topic_of(message);
+            words
+        };
+        assert!(shared(&errand).trust() < 0.5 && shared(&errand).is_off_topic);
+        assert!(shared(&theme).trust() == 1.0 && shared(&theme).song > 0.5);
+        assert_eq!(theme.song, 0.0, "the table does not read German");
+        let english = voted("rain on the window", 9.0);
+        assert_eq!(shared(&english).trust(), 1.0, "another wording of an English message is judged by itself");
+    }
+
+    #[test]
+    fn artist_and_title_find_a_song_whose_title_sounds_like_an_errand() {
+        let mut named = track(&[], "A quarrel about money.", "").track;
+        (named.title, named.artist) = ("Pay the Plumber's Invoice".into(), "Wren Holloway".into());
+        let named = ReadTrack::of(named);
+        let other = track(&[], "The plumber sends an invoice, and nobody can pay.", "");
+        let sure = |query: &str, track: &ReadTrack| {
+            let judge = Judge::new(query, false, Votes::default());
+            assert!(judge.is_off_topic, "{query}");
+            judge.confidence(&judge.compare(track, true), 1.0, 0.0)
+        };
+        for query in [
+            "Pay the Plumber's Invoice",
+            "wren holloway pay the plumber's invoice",
+            "Pay the Plumber's Invoice Wren Holloway",
+            "pay the plumber's invoice by Wren Holloway",
+        ] {
+            assert!(sure(query, &named) > 0.5, "{query}: {}", sure(query, &named));
+        }
+        assert!(sure("pay the plumber's invoice today", &named) < 0.25);
+        assert!(sure("pay the plumber's invoice", &other) < 0.25);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use std::{
 
 use query::{
     frame::{N_VALUES, frame},
-    gloss,
-    stop::content_words,
+    gloss::{self, OwnWord, Read},
+    stop::{ContentWord, content_words},
     words::words,
 };
 
@@ -31,8 +31,8 @@ const WORDS: f32 = 0.5;
 const FUNCTION_WORDS: f32 = 0.1;
 const PAIRS: f32 = 0.3;
 
-/// Every tenth sentence of the training set stands for all in the comparison by meaning and form.
-pub const LANDMARK_EVERY: usize = 10;
+/// Every fourteenth sentence of the training set stands for all in the comparison by meaning and form.
+pub const LANDMARK_EVERY: usize = 14;
 
 static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| read(include_str!("../assets/topic.txt")));
 /// The sum of what the sentences with a term say. It replaces a comparison with each of them.
@@ -79,14 +79,10 @@ pub struct Trained {
 impl Trained {
     /// `None` if the words of the sentence are not known.
     pub fn of(sentence: &str) -> Option<Self> {
-        let english = gloss::message(sentence)?;
-        let features = features_of(sentence, &english)?;
-        Some(Self {
-            form: frame(sentence, &english),
-            terms: terms(sentence, &english),
-            features,
-            english: english.into_owned(),
-        })
+        let Read { english, own } = gloss::read(sentence)?;
+        let form = frame(sentence, &english);
+        let features = features_of(&english, &form, own.is_some())?;
+        Some(Self { form, terms: terms(&english, own.as_deref()), features, english: english.into_owned() })
     }
 
     /// How alike two sentences are by meaning and form, from 0 to 1.
@@ -94,6 +90,21 @@ impl Trained {
         let (a, b) = (&self.features, &other.features);
         at_distance(dot(a, a) + dot(b, b) - 2.0 * dot(a, b))
     }
+}
+
+/// Whether enough words of a message are known to judge it.
+fn is_known(message: &Read<'_>) -> bool {
+    // The table reads every other word, such as a name, in pieces, which say little about its meaning.
+    // A single letter, which the table knows in every script, says nothing.
+    let is_word = |content: &ContentWord| {
+        let word = message.english[content.word.start..content.word.end].to_lowercase();
+        word.chars().nth(1).is_some() && is_piece(&word)
+    };
+    let Some(own) = &message.own else { return content_words(&message.english).iter().any(is_word) };
+    let is_known = |word: &&OwnWord| word.is_known || TERM_WEIGHTS.contains_key(word.term.as_str());
+    let content = || own.iter().filter(|word| word.is_content);
+    let n_known = content().filter(is_known).count();
+    n_known > 0 && 3 * n_known >= content().count()
 }
 
 /// A word of a message, or two words that follow each other.
@@ -104,28 +115,37 @@ pub struct Term {
 }
 
 /// The terms of a message. The function words and the pairs, with the start and the end of the message, tell its form. The
-/// English words of a message in another language are a list without a form.
-fn terms(message: &str, english: &str) -> Vec<Term> {
-    let all: Vec<String> = words(english).into_iter().map(|word| word.term).collect();
+/// English words of a message in another language are a list without a form; its own words have one.
+fn terms(english: &str, own: Option<&[OwnWord]>) -> Vec<Term> {
     let content: BTreeSet<String> = content_words(english).into_iter().map(|content| content.word.term).collect();
+    let Some(own) = own else {
+        let all: Vec<String> = words(english).into_iter().map(|word| word.term).collect();
+        return in_three_kinds(&all, content);
+    };
+    let all: Vec<String> = own.iter().map(|word| word.term.clone()).collect();
+    let own_content = own.iter().filter(|word| word.is_content).map(|word| word.term.clone()).collect();
+    shared(content, WORDS).chain(in_three_kinds(&all, own_content)).collect()
+}
+
+fn in_three_kinds(all: &[String], content: BTreeSet<String>) -> Vec<Term> {
     let others: BTreeSet<String> = all.iter().filter(|word| !content.contains(*word)).cloned().collect();
     let (start, end) = (iter::once("^"), iter::once("$"));
     let marked: Vec<&str> = start.chain(all.iter().map(String::as_str)).chain(end).collect();
     let pairs: BTreeSet<String> = marked.windows(2).map(|pair| pair.join(" ")).collect();
-    let n_kinds = if message == english { 3 } else { 1 };
-    let kinds = [(content, WORDS), (others, FUNCTION_WORDS), (pairs, PAIRS)];
-    let shared = |(texts, weight): (BTreeSet<String>, f32)| {
-        let share = (weight / texts.len().max(1) as f32).sqrt();
-        texts.into_iter().map(move |text| Term { text, share })
-    };
-    kinds.into_iter().take(n_kinds).flat_map(shared).collect()
+    shared(content, WORDS).chain(shared(others, FUNCTION_WORDS)).chain(shared(pairs, PAIRS)).collect()
 }
 
-/// `english`: the words of the message in English, because the table is of English texts.
-fn features_of(message: &str, english: &str) -> Option<Vec<f32>> {
+fn shared(texts: BTreeSet<String>, weight: f32) -> impl Iterator<Item = Term> {
+    let share = (weight / texts.len().max(1) as f32).sqrt();
+    texts.into_iter().map(move |text| Term { text, share })
+}
+
+/// `english`: the words of the message in English, because the table is of English texts. A message in another language, of
+/// which none may be known, has at least a form.
+fn features_of(english: &str, form: &[f32], is_foreign: bool) -> Option<Vec<f32>> {
     let vector = table()?.vector(english);
-    let is_known = vector.iter().any(|x| *x != 0.0);
-    is_known.then(|| joined(vector, &frame(message, english)))
+    let is_known = is_foreign || vector.iter().any(|x| *x != 0.0);
+    is_known.then(|| joined(vector, form))
 }
 
 fn at_distance(square: f32) -> f32 {
@@ -139,6 +159,8 @@ pub(crate) struct Topic {
     pub(crate) errand: f32,
     /// 0 to 1: how surely it tells of what songs tell of.
     pub(crate) song: f32,
+    /// It is German, French or Spanish.
+    pub(crate) is_foreign: bool,
 }
 
 /// The probability at which a message begins to count as one about daily life, and at which it surely is one.
@@ -154,9 +176,10 @@ impl Topic {
         if words(message).len() < 2 {
             return Self::default();
         }
-        let english = gloss::message(message);
-        let by_sentences = english.as_deref().and_then(|english| vote_of_sentences(message, english));
-        let is_english = by_sentences.is_some() && english.as_deref() == Some(message);
+        let read = gloss::read(message);
+        let by_sentences = read.as_ref().and_then(|read| vote_of_sentences(message, read));
+        let is_foreign = read.is_some_and(|read| read.own.is_some());
+        let is_english = by_sentences.is_some() && !is_foreign;
         let said = [by_sentences, votes.english.filter(|_| is_english), votes.across];
         let n_said = said.iter().flatten().count();
         if n_said == 0 {
@@ -165,29 +188,22 @@ impl Topic {
         let vote = said.iter().flatten().sum::<f32>() / n_said as f32;
         let daily_life = ((1.0 + vote) / 2.0).clamp(0.0, 1.0);
         let errand = (daily_life - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM);
-        // The similarities of a message in another language are not to be trusted more.
-        let song = if is_english { 1.0 - daily_life / SONG_BELOW } else { 0.0 };
-        Self { errand: errand.clamp(0.0, 1.0), song: song.clamp(0.0, 1.0) }
+        let song = if is_english || is_foreign { 1.0 - daily_life / SONG_BELOW } else { 0.0 };
+        Self { errand: errand.clamp(0.0, 1.0), song: song.clamp(0.0, 1.0), is_foreign }
     }
 }
 
 /// What the training sentences say about a message: about 1 for daily life, -1 for music.
-fn vote_of_sentences(message: &str, english: &str) -> Option<f32> {
-    // The table reads every other word, such as a name, in pieces, which say little about its meaning.
-    // A single letter, which the table knows in every script, says nothing.
-    let is_known = |start: usize, end: usize| {
-        let word = english[start..end].to_lowercase();
-        word.chars().nth(1).is_some() && is_piece(&word)
-    };
-    if !content_words(english).iter().any(|content| is_known(content.word.start, content.word.end)) {
+fn vote_of_sentences(message: &str, read: &Read<'_>) -> Option<f32> {
+    if !is_known(read) {
         return None;
     }
-    let features = features_of(message, english)?;
+    let features = features_of(&read.english, &frame(message, &read.english), read.own.is_some())?;
     let square = dot(&features, &features);
     let vote =
         |known: &Sentence| known.weight * at_distance(square + known.square - 2.0 * dot(&features, &known.features));
     let by_term = |term: Term| TERM_WEIGHTS.get(term.text.as_str()).map(|weight| weight * term.share);
-    let by_terms: f32 = terms(message, english).into_iter().filter_map(by_term).sum();
+    let by_terms: f32 = terms(&read.english, read.own.as_deref()).into_iter().filter_map(by_term).sum();
     Some(SENTENCES.iter().map(vote).sum::<f32>() + by_terms)
 }
 
@@ -200,18 +216,17 @@ mod tests {
     }
 
     #[test]
-    fn the_files_have_a_weight_for_every_tenth_sentence_and_each_shared_term_of_the_training_set() {
+    fn the_files_have_a_weight_for_every_compared_sentence_and_each_shared_term_of_the_training_set() {
         let training = [include_str!("../training/on_topic.txt"), include_str!("../training/off_topic.txt")];
-        let read = |sentence: &'static str| Some((sentence, gloss::message(sentence)?));
-        let trained: Vec<_> = training.into_iter().flat_map(str::lines).filter_map(read).collect();
+        let trained: Vec<_> = training.into_iter().flat_map(str::lines).filter_map(Trained::of).collect();
         let file = include_str!("../assets/topic.txt");
         let weighed = file.lines().filter_map(|line| line.splitn(3, '\t').nth(2));
-        let landmarks = trained.iter().step_by(LANDMARK_EVERY).map(|(_, english)| english.as_ref());
+        let landmarks = trained.iter().step_by(LANDMARK_EVERY).map(|trained| trained.english.as_str());
         assert!(weighed.eq(landmarks.clone()), "run make train-topic");
         assert_eq!(SENTENCES.len(), landmarks.count());
         let mut n_sentences = HashMap::<String, usize>::new();
-        for term in trained.iter().flat_map(|(sentence, english)| terms(sentence, english)) {
-            *n_sentences.entry(term.text).or_default() += 1;
+        for term in trained.iter().flat_map(|trained| &trained.terms) {
+            *n_sentences.entry(term.text.clone()).or_default() += 1;
         }
         n_sentences.retain(|_, n| *n > 1);
         let shared: BTreeSet<&str> = n_sentences.keys().map(String::as_str).collect();
@@ -233,8 +248,32 @@ mod tests {
             assert!(of(wish).errand < 0.5, "{wish}: {:?}", of(wish));
         }
         for unknown in ["", "printer", "gruppa krovi", "смотреть в окно"] {
-            let Topic { errand, song } = of(unknown);
+            let Topic { errand, song, .. } = of(unknown);
             assert!(errand == 0.0 && song < 0.5, "{unknown}: {errand}, {song}");
+        }
+    }
+
+    #[test]
+    fn german_french_and_spanish_are_judged_by_their_own_words_too() {
+        for errand in [
+            "Kündigungsschreiben Vorlage Fitnessstudio",
+            "Wann öffnet das Einwohnermeldeamt?",
+            "horaires de la déchetterie le mardi",
+            "ma box internet clignote en rouge",
+            "la lavadora no desagua bien",
+            "pedir cita en el ambulatorio",
+        ] {
+            assert!(of(errand).errand > 0.5, "{errand}: {:?}", of(errand));
+        }
+        for wish in [
+            "ein trauriges Lied über den letzten Sommer",
+            "Tränen am Bahnsteig",
+            "une chanson douce pour s'endormir",
+            "la pluie sur les toits de la vieille ville",
+            "guitarra y lágrimas en la noche",
+            "el marinero que nunca volvió",
+        ] {
+            assert!(of(wish).errand < 0.5 && of(wish).is_foreign, "{wish}: {:?}", of(wish));
         }
     }
 

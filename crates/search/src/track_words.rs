@@ -75,6 +75,17 @@ impl TrackWords {
         self.numbers(terms).is_some_and(|wanted| self.names.iter().any(|name| **name == *wanted))
     }
 
+    /// Whether these terms are two names of the track, such as artist and title, with at most one word between them ("by").
+    pub(crate) fn is_two_names(&self, terms: &[String]) -> bool {
+        let is_split = |at: usize| {
+            let (first, rest) = terms.split_at(at);
+            let is_second = |second: &[String]| !second.is_empty() && second != first && self.is_name(second);
+            self.is_name(first)
+                && (is_second(rest) || BETWEEN_NAMES.contains(&rest[0].as_str()) && is_second(&rest[1..]))
+        };
+        (1..terms.len()).any(is_split)
+    }
+
     /// Whether the lyrics have these terms one after another.
     pub(crate) fn is_sung(&self, terms: &[String]) -> bool {
         let is_line = |wanted: Vec<u32>| {
@@ -88,6 +99,9 @@ impl TrackWords {
         terms.iter().map(|term| self.terms.find(term)).collect()
     }
 }
+
+/// In the form of [`query::words::words`].
+const BETWEEN_NAMES: [&str; 5] = ["by", "from", "von", "de", "par"];
 
 /// What a query and a track have in common.
 pub(crate) struct SharedTerms<'w> {

@@ -1,7 +1,7 @@
 //! `make train-topic`: learns from the sentences in `training` to tell daily life from music and prints how many of them are on
 //! the wrong side when they were not seen (five folds).
 //!
-//! Kernel ridge regression with Nyström's approximation: two sentences are as alike as their similarities to every tenth sentence
+//! Kernel ridge regression with Nyström's approximation: two sentences are as alike as their similarities to every fourteenth sentence
 //! make them, so that the server compares a message with these only.
 //!
 //! Usage: `train_topic [MODELS_DIR]`. Each model in this folder gets a probe too (`probe.rs`).
@@ -26,7 +26,7 @@ use search::{
 const N_FOLDS: usize = 5;
 /// Sentences about one subject stand together in the files. They are left out together, because a sentence is easy to
 /// judge when its neighbours are known.
-const TOGETHER: usize = 20;
+const TOGETHER: usize = 60;
 /// Keeps the weights small: a sentence must not explain only itself.
 const RIDGE: f32 = 0.2;
 
@@ -103,34 +103,31 @@ fn solve(triangle: &[Vec<f32>], values: &[f32]) -> Vec<f32> {
     solved
 }
 
-/// How alike each two examples are.
-struct Likeness {
-    rows: Vec<Vec<f32>>,
+/// How alike each two examples are. The table of all pairs would have hundreds of millions of cells; only its products with
+/// weights are computed.
+struct Likeness<'e> {
+    coordinates: &'e [Vec<f32>],
+    /// The sentences with each term, and its share in them.
+    by_term: Vec<Vec<(usize, f32)>>,
 }
 
-impl Likeness {
-    fn of(examples: &[Example], coordinates: &[Vec<f32>]) -> Self {
-        let mut rows = vec![vec![0.0; examples.len()]; examples.len()];
-        for (at, example) in coordinates.iter().enumerate() {
-            for (other_at, other) in coordinates.iter().enumerate().take(at + 1) {
-                let alike = dot(example, other);
-                rows[at][other_at] = alike;
-                rows[other_at][at] = alike;
-            }
-        }
-        for sentences in sentences_by_term(examples).values() {
-            for &(at, share) in sentences {
-                for &(other_at, other_share) in sentences {
-                    rows[at][other_at] += share * other_share;
-                }
-            }
-        }
-        Self { rows }
+impl<'e> Likeness<'e> {
+    fn of(examples: &[Example], coordinates: &'e [Vec<f32>]) -> Self {
+        Self { coordinates, by_term: sentences_by_term(examples).into_values().collect() }
     }
 
-    /// The votes of all examples about the one at `at`.
-    fn votes(&self, at: usize, weights: &[f32]) -> f32 {
-        dot(&self.rows[at], weights)
+    /// The votes of all examples about each one.
+    fn votes(&self, weights: &[f32]) -> Vec<f32> {
+        let mut sum = vec![0.0; self.coordinates.first().map_or(0, Vec::len)];
+        for (row, weight) in self.coordinates.iter().zip(weights).filter(|(_, weight)| **weight != 0.0) {
+            add(&mut sum, *weight, row);
+        }
+        let mut votes: Vec<f32> = self.coordinates.iter().map(|row| dot(row, &sum)).collect();
+        for sentences in &self.by_term {
+            let of_term: f32 = sentences.iter().map(|(at, share)| share * weights[*at]).sum();
+            sentences.iter().for_each(|(at, share)| votes[*at] += share * of_term);
+        }
+        votes
     }
 
     /// The weights that solve (likeness + ridge) · weights = targets, by conjugate gradients. Examples that are not seen
@@ -148,9 +145,10 @@ impl Likeness {
         let mut square = dot(&error, &error);
         let smallest = SMALLEST_ERROR * SMALLEST_ERROR * square;
         for _ in 0..MOST_STEPS {
+            let votes = self.votes(&direction);
             let mut product = vec![0.0; targets.len()];
             for &at in &seen {
-                product[at] = self.votes(at, &direction) + RIDGE * direction[at];
+                product[at] = votes[at] + RIDGE * direction[at];
             }
             let step = square / dot(&direction, &product);
             add(&mut weights, step, &direction);
@@ -172,9 +170,9 @@ impl Likeness {
     fn unseen(&self, targets: &[f32]) -> Vec<Option<f32>> {
         let mut votes = vec![None; targets.len()];
         for is_seen in folds() {
-            let weights = self.fit(targets, &is_seen);
+            let of_fold = self.votes(&self.fit(targets, &is_seen));
             for at in (0..targets.len()).filter(|at| !is_seen(*at)) {
-                votes[at] = Some(self.votes(at, &weights));
+                votes[at] = Some(of_fold[at]);
             }
         }
         votes
@@ -277,16 +275,22 @@ fn folds() -> impl Iterator<Item = impl Fn(usize) -> bool> {
 
 /// Prints how many sentences are on the wrong side by the mean of these votes, each of which did not see them.
 fn report(by: &str, examples: &[Example], votes: &[Vec<Option<f32>>]) {
-    let mut wrong = [Vec::new(), Vec::new()];
-    for (at, example) in examples.iter().enumerate() {
-        let sum: f32 = votes.iter().filter_map(|votes| votes[at]).sum();
-        if (sum > 0.0) != example.is_daily_life {
-            wrong[usize::from(example.is_daily_life)].push(example.sentence.as_str());
+    for is_english in [true, false] {
+        let languages = if is_english { "English" } else { "German, French, Spanish" };
+        for (is_daily_life, about) in [(false, "music"), (true, "daily life")] {
+            let is_of = |(_, example): &(usize, &Example)| {
+                example.is_english() == is_english && example.is_daily_life == is_daily_life
+            };
+            let of: Vec<(usize, &Example)> = examples.iter().enumerate().filter(is_of).collect();
+            let is_wrong = |(at, _): &&(usize, &Example)| {
+                let sum: f32 = votes.iter().filter_map(|votes| votes[*at]).sum();
+                (sum > 0.0) != is_daily_life
+            };
+            let wrong: Vec<&str> = of.iter().filter(is_wrong).map(|(_, example)| example.sentence.as_str()).collect();
+            let (n_wrong, n, list) = (wrong.len(), of.len(), wrong.join(" · "));
+            println!(
+                "by {by}, {languages}, about {about}: {n_wrong} of {n} unseen sentences on the wrong side: {list}"
+            );
         }
-    }
-    let n_daily = examples.iter().filter(|example| example.is_daily_life).count();
-    for (about, wrong, n) in [("music", &wrong[0], examples.len() - n_daily), ("daily life", &wrong[1], n_daily)] {
-        let (n_wrong, list) = (wrong.len(), wrong.join(" · "));
-        println!("by {by}, about {about}: {n_wrong} of {n} unseen sentences on the wrong side: {list}");
     }
 }

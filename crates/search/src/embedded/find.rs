@@ -108,6 +108,7 @@ impl Shared {
             .iter()
             .map(|wording| search.candidates(wording, narrowed.as_ref(), plan))
             .collect::<Result<_, _>>()?;
+        let candidates = finish::of_one_message(candidates);
         let keys: BTreeSet<DocAddress> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
         let tracks: BTreeMap<DocAddress, Arc<ReadTrack>> = keys
             .into_iter()

@@ -51,7 +51,7 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
             Wording { index, narrowed: &narrowed, limit: plan.limit, text, vector, sounds, is_across }
         })
         .collect();
-    let candidates = try_join_all(wordings.iter().map(Wording::run)).await?;
+    let candidates = finish::of_one_message(try_join_all(wordings.iter().map(Wording::run)).await?);
     let ids: BTreeSet<DocumentId> = candidates.iter().flat_map(|found| found.best(plan.limit)).copied().collect();
     // A track deleted since the first request is simply not there.
     let tracks = index.fetch_read(&ids.into_iter().collect::<Vec<_>>()).await?;

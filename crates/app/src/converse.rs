@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use chrono::Utc;
 use engine::{
-    Call, CallId, ConversationId, JournalError, Kind, Outcome, Progress, ToolContext, UserId,
+    Call, CallId, ConversationId, JournalError, Outcome, Progress, ToolContext, UserId,
     mutants::{Mutant, planted},
 };
 use serde_json::Value;
@@ -21,6 +21,7 @@ use crate::{
     observe::{EndedCall, Sent},
     run_turn::Job,
     turn_journal::StoreJournal,
+    turns::first_row,
 };
 
 pub use store::Again;
@@ -85,6 +86,7 @@ impl App {
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
         ask.model.as_deref().map_or(Ok(()), |name| self.models.checked_name(name))?;
+        let at_ms = Utc::now().timestamp_millis();
         let new = NewTurn {
             conversation: ask.conversation,
             new_conversation_id: ask.new_conversation_id,
@@ -96,6 +98,7 @@ impl App {
             decides: decided.as_ref().map(|decided| (decided.consent, decided.scope)),
             node: &self.turns.node,
             limits: self.config.turn_limits,
+            opening: Some(&|started: &StartedTurn| first_row(started, at_ms)),
         };
         let started = match self.store.start_turn(owner, &new).await.map_err(turn_running)? {
             Start::Existing(started) => {
@@ -105,12 +108,7 @@ impl App {
             Start::New(started) => started,
             Start::Limited(limited) => return Err(limited.into()),
         };
-        let live = self.turns.begin(started.clone());
-        live.publish(Kind::Started {
-            turn: started.turn,
-            conversation: started.conversation,
-            message: started.message,
-        });
+        let live = self.turns.begin(started.clone(), at_ms);
         let job = Job {
             agent,
             owner: owner.clone(),

@@ -159,7 +159,7 @@ async fn try_to_end<H: Host>(host: &H, live: &LiveTurn, answer: &Answer) -> Resu
         text: &text,
         title: title.as_deref(),
         n_saved: last.n_saved,
-        events: last.rows.clone(),
+        events: Some(last.row.clone()),
         n_events: last.n_events,
     };
     if planted(Mutant::EndShownBeforeCommit) {

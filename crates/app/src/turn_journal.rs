@@ -41,19 +41,13 @@ pub(crate) struct TurnJournal<'a> {
 impl TurnJournal<'_> {
     /// Saving the log checks the lease.
     async fn save(&self) -> Result<(), JournalError> {
-        self.live.save(self.store).await.map_err(|error| match error {
-            SaveError::LeaseLost => JournalError::LeaseLost,
-            SaveError::Store(error) => unwritable(error),
-        })
+        self.live.save(self.store).await.map_err(not_saved)
     }
 }
 
 impl Journal for TurnJournal<'_> {
     fn begin<'a>(&'a self, call: &'a Call, title: &'a str) -> BoxFuture<'a, Result<(), JournalError>> {
-        Box::pin(async move {
-            self.save().await?;
-            self.store.begin_call(call, title, self.live.token).await.map_err(unwritable)
-        })
+        Box::pin(async move { self.live.begin_call(self.store, call, title).await.map_err(not_saved) })
     }
 
     fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
@@ -69,6 +63,13 @@ impl Journal for TurnJournal<'_> {
 
     fn retry_for(&self) -> Duration {
         RETRY_FOR
+    }
+}
+
+fn not_saved(error: SaveError) -> JournalError {
+    match error {
+        SaveError::LeaseLost => JournalError::LeaseLost,
+        SaveError::Store(error) => unwritable(error),
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use engine::ToolSpec;
 
-use self::forms::{Reading, could_open, opening};
+use self::forms::{Reading, begins_opening, could_open, opening};
 
 /// Calls are shorter than this. Longer text is a document.
 const MAX_HELD_BYTES: usize = 64 * 1024;
@@ -106,7 +106,10 @@ impl TextCalls {
         for (at, sign) in held.char_indices() {
             let rest = &held[at..];
             let is_quoted = self.in_fence || matches!(self.last, Some('`' | '"' | '\''));
-            if !is_quoted && (opening(rest, self.at_line_start) || could_open(rest, self.at_line_start)) {
+            if !is_quoted
+                && begins_opening(sign)
+                && (opening(rest, self.at_line_start) || could_open(rest, self.at_line_start))
+            {
                 self.held = rest.to_owned();
                 self.n_read = 0;
                 self.is_holding = true;

@@ -58,6 +58,8 @@ pub(crate) struct Query<'c> {
 enum Target<'c> {
     SqlitePool(&'c SqlitePool, SqliteArguments),
     SqliteWriter(&'c Writer, SqliteArguments),
+    /// Several statements, in a transaction of their own.
+    SqliteTogether(&'c Writer, SqliteArguments),
     SqliteTx(&'c mut SqliteConnection, SqliteArguments),
     PostgresPool(&'c PgPool, PgArguments),
     PostgresTx(&'c mut PgConnection, PgArguments),
@@ -90,6 +92,15 @@ macro_rules! on_target {
                 writer.flush().await?;
                 done
             }
+            Target::SqliteTogether(writer, $arguments) => {
+                let mut tx = writer.begin().await?;
+                let $db = &mut *tx;
+                let done: Result<_, sqlx::Error> = $run;
+                let done = done?;
+                tx.commit().await?;
+                writer.flush().await?;
+                Ok(done)
+            }
             Target::SqliteTx($db, $arguments) => $run,
             Target::PostgresPool($db, $arguments) => $run,
             Target::PostgresTx($db, $arguments) => $run,
@@ -116,9 +127,10 @@ impl<'c> Query<'c> {
 
     pub(crate) fn bind<'q>(mut self, value: impl Argument<'q>) -> Self {
         let added = match &mut self.target {
-            Target::SqlitePool(_, arguments) | Target::SqliteWriter(_, arguments) | Target::SqliteTx(_, arguments) => {
-                Arguments::add(arguments, value)
-            }
+            Target::SqlitePool(_, arguments)
+            | Target::SqliteWriter(_, arguments)
+            | Target::SqliteTogether(_, arguments)
+            | Target::SqliteTx(_, arguments) => Arguments::add(arguments, value),
             Target::PostgresPool(_, arguments) | Target::PostgresTx(_, arguments) => Arguments::add(arguments, value),
         };
         self.failed = self.failed.or(added.err());
@@ -283,6 +295,17 @@ impl Store {
         let target = match &self.db {
             Db::Sqlite { write, .. } => Target::SqliteWriter(write, SqliteArguments::default()),
             Db::Postgres { pool, .. } => Target::PostgresPool(pool, PgArguments::default()),
+        };
+        Query::new(sql, target, &self.clock)
+    }
+
+    /// Several changes in one commit: `sqlite` holds one or more statements that share their arguments, `postgres` is one
+    /// statement. On PostgreSQL there is no `BEGIN` and no `COMMIT`, and one reply to wait for; on SQLite one wait for its
+    /// thread in place of one for each statement.
+    pub(crate) fn write_together(&self, sqlite: &'static str, postgres: &'static str) -> Query<'_> {
+        let (sql, target) = match &self.db {
+            Db::Sqlite { write, .. } => (sqlite, Target::SqliteTogether(write, SqliteArguments::default())),
+            Db::Postgres { pool, .. } => (postgres, Target::PostgresPool(pool, PgArguments::default())),
         };
         Query::new(sql, target, &self.clock)
     }

@@ -25,7 +25,7 @@ pub const NO_TURN: i64 = 0;
 pub(super) struct CallLeases(Mutex<HashMap<CallId, i64>>);
 
 impl CallLeases {
-    fn hold(&self, call: CallId, token: i64) {
+    pub(super) fn hold(&self, call: CallId, token: i64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call, token);
     }
 
@@ -113,7 +113,7 @@ pub(super) fn outcome_of_effect(mut output: Value) -> Outcome {
     Outcome::Done(Arc::new(Done { summary: DONE.into(), count: 1, duration_ms: 0, output, timings, was_retried }))
 }
 
-const DONE: &str = "Done";
+pub(super) const DONE: &str = "Done";
 
 /// The columns of an outcome.
 struct Columns<'a> {
@@ -286,21 +286,4 @@ fn earlier_effect<T: DeserializeOwned>(row: Option<Row>) -> Result<T, StoreError
         }
         _ => Err(StoreError::Conflict("this call is already closed")),
     }
-}
-
-/// Closes the open calls of a turn when it ends. No row stays open after its turn, so no effect can follow the end.
-pub(super) async fn close_calls(
-    tx: &mut Tx,
-    message: MessageId,
-    at: chrono::DateTime<chrono::Utc>,
-) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE tool_calls SET result = CASE WHEN status = 'running' THEN $2 ELSE result END,
-            retryable = CASE WHEN status = 'running' THEN TRUE END,
-            summary = CASE WHEN status = 'settled' THEN $3 END,
-            result_count = CASE WHEN status = 'settled' THEN 1 END,
-            status = CASE WHEN status = 'running' THEN 'failed' ELSE 'done' END,
-            duration_ms = 0, was_retried = FALSE, finished_at = $4
-        WHERE message_id = $1 AND status IN ('running', 'settled')";
-    tx.query(SQL).bind(message.0).bind(Json(Failure::interrupted())).bind(DONE).bind(at).execute().await?;
-    Ok(())
 }

@@ -112,16 +112,22 @@ impl Store {
         limit: u32,
         from: Option<Uuid>,
     ) -> Result<Vec<Task>, StoreError> {
-        const SQL: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
+        // Two statements: PostgreSQL would plan one that holds for both cases again for each call.
+        const FIRST: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
             WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
-                AND ($4 IS NULL OR (position, id) >= (SELECT position, id FROM tasks WHERE id = $4 AND user_id = $1))
-            ORDER BY position, id LIMIT $5";
+            ORDER BY position, id LIMIT $4";
+        const FROM: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
+            WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
+                AND (position, id) >= (SELECT position, id FROM tasks WHERE id = $5 AND user_id = $1)
+            ORDER BY position, id LIMIT $4";
         let (one, other) = match filter {
             TaskFilter::All => (true, false),
             TaskFilter::Pending => (false, false),
             TaskFilter::Completed => (true, true),
         };
-        let query = self.read(SQL).bind(owner.as_str()).bind(one).bind(other).bind(from).bind(i64::from(limit));
+        let query = self.read(if from.is_some() { FROM } else { FIRST });
+        let query = query.bind(owner.as_str()).bind(one).bind(other).bind(i64::from(limit));
+        let query = if from.is_some() { query.bind(from) } else { query };
         Ok(query.fetch_all().await?)
     }
 

@@ -10,10 +10,10 @@ use super::{
     db::Tx,
     limits,
     questions::{Place, place_of},
+    turn_log::INSERT_EVENTS,
+    turn_open::{OPEN_POSTGRES, OPEN_SQLITE, bind_opening},
     turns::{PREVIEW_CHARS, beginning_of},
 };
-
-const TITLE_CHARS: usize = 60;
 
 impl Store {
     /// Stores the user's message, an empty answer and the turn that will fill it. The same `client_message_id` again
@@ -53,39 +53,30 @@ impl Store {
             conversation: new.conversation.or(new.new_conversation_id).unwrap_or_else(ConversationId::new),
             message: MessageId::new(),
         };
+        let lease_until = at + self.lease;
+        if new.conversation.is_none() && !new.limits.are_set() && new.decides.is_none() {
+            let query = self.write_together(OPEN_SQLITE, OPEN_POSTGRES);
+            bind_opening(query, owner, new, &started, at, lease_until).execute().await?;
+            return Ok(Start::New(started));
+        }
         let mut tx = self.begin().await?;
         if let Some(limited) = limits::exceeded(&mut tx, owner, new.limits, at).await? {
             return Ok(Start::Limited(limited));
         }
-        match new.conversation {
-            None => insert_conversation(&mut tx, owner, new, &started, at).await?,
-            Some(_) => touch_conversation(&mut tx, owner, new, &started, at).await?,
+        if new.conversation.is_none() {
+            let open = tx.in_dialect(OPEN_SQLITE, OPEN_POSTGRES);
+            bind_opening(tx.query(open), owner, new, &started, at, lease_until).execute().await?;
+        } else {
+            touch_conversation(&mut tx, owner, new, &started, at).await?;
+            insert_messages(&mut tx, new, &started, at).await?;
+            insert_turn(&mut tx, owner, new, &started, at, lease_until).await?;
         }
-        insert_messages(&mut tx, new, &started, at).await?;
-        insert_turn(&mut tx, owner, new, &started, at, at + self.lease).await?;
         if let Some((consent, scope)) = new.decides {
             consents::decide(&mut tx, owner, consent, Some(scope)).await?;
         }
         tx.commit().await?;
         Ok(Start::New(started))
     }
-}
-
-/// A new conversation, whose newest message will be the answer.
-async fn insert_conversation(
-    tx: &mut Tx,
-    owner: &UserId,
-    new: &NewTurn<'_>,
-    started: &StartedTurn,
-    at: DateTime<Utc>,
-) -> Result<(), StoreError> {
-    const INSERT: &str = "INSERT INTO conversations
-            (id, user_id, agent, title, title_by, preview, created_at, updated_at, model, active_leaf)
-        VALUES ($1, $2, $3, $4, 'question', $5, $6, $6, $7, $8)";
-    let (title, preview) = (beginning_of(new.text, TITLE_CHARS), beginning_of(new.text, PREVIEW_CHARS));
-    let query = tx.query(INSERT).bind(started.conversation.0).bind(owner.as_str()).bind(new.agent).bind(title);
-    query.bind(preview).bind(at).bind(new.model).bind(started.message.0).execute().await?;
-    Ok(())
 }
 
 /// Shows in an existing conversation that there is a new message.
@@ -133,9 +124,7 @@ async fn insert_messages(
             }
         },
     }
-    if new.conversation.is_some() {
-        tx.query(LEAF).bind(started.conversation.0).bind(started.message.0).execute().await?;
-    }
+    tx.query(LEAF).bind(started.conversation.0).bind(started.message.0).execute().await?;
     Ok(())
 }
 
@@ -149,7 +138,7 @@ async fn insert_both(
     const INSERT: &str =
         "INSERT INTO messages (id, conversation_id, position, role, content, status, searchable, created_at, parent_id)
          SELECT $1, $2, COALESCE(MAX(position), 0) + 1, 'user', $3, 'complete', $4, $5,
-            (SELECT active_leaf FROM conversations WHERE id = $2 AND active_leaf <> $6)
+            (SELECT active_leaf FROM conversations WHERE id = $2)
             FROM messages WHERE conversation_id = $2
          UNION ALL
          SELECT $6, $2, COALESCE(MAX(position), 0) + 2, 'assistant', $7, 'running', '', $5, $1 FROM messages
@@ -219,8 +208,9 @@ async fn insert_turn(
     lease_until: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     const INSERT: &str =
-        "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, holder, lease_until, stop_requested, created_at, model)
-         VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8, (SELECT model FROM conversations WHERE id = $2))";
+        "INSERT INTO turns (id, conversation_id, message_id, user_id, client_message_id, status, holder, lease_until, stop_requested, created_at, model, n_events)
+         VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, FALSE, $8, (SELECT model FROM conversations WHERE id = $2), $9)";
+    let opening = new.opening(started);
     tx.query(INSERT)
         .bind(started.turn.0)
         .bind(started.conversation.0)
@@ -230,8 +220,12 @@ async fn insert_turn(
         .bind(new.node)
         .bind(lease_until)
         .bind(at)
+        .bind(i64::from(opening.is_some()))
         .execute()
         .await?;
+    if let Some(events) = opening {
+        tx.query(INSERT_EVENTS).bind(started.turn.0).bind(0_i64).bind(events).execute().await?;
+    }
     Ok(())
 }
 

@@ -57,6 +57,8 @@ pub trait TurnStore: Send + Sync {
 
     /// Opens the journal row of a tool call before the tool runs. A second attempt changes nothing.
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()>;
+    /// Saves the events before a call and opens its row in one commit, or does neither.
+    fn begin_call_after<'a>(&'a self, save: &'a Save, call: &'a Call, title: &'a str) -> Pending<'a, Saved>;
     /// Commits the effect of a call. A second attempt changes nothing and returns the output of the first. A call that
     /// is closed, was never begun, or belongs to another lease is a conflict.
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value>;
@@ -149,6 +151,10 @@ impl TurnStore for Store {
 
     fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()> {
         Box::pin(self.begin_call(call, title, token))
+    }
+
+    fn begin_call_after<'a>(&'a self, save: &'a Save, call: &'a Call, title: &'a str) -> Pending<'a, Saved> {
+        Box::pin(self.begin_call_after(save, call, title))
     }
 
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value> {

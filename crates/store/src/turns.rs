@@ -28,6 +28,8 @@ pub struct NewTurn<'a> {
     pub decides: Option<(Uuid, ConsentScope)>,
     pub node: &'a str,
     pub limits: TurnLimits,
+    /// The row of the log with the first event of the turn, which is stored with its start; `None`: the log begins empty.
+    pub opening: Option<&'a (dyn Fn(&StartedTurn) -> String + Sync)>,
 }
 
 /// An earlier question that is asked again. The same text adds an answer, another text adds a sibling question. The
@@ -78,6 +80,11 @@ impl NewTurn<'_> {
     /// Whether a turn with this client message id may be the same request, sent twice.
     pub(crate) fn may_exist(&self) -> bool {
         !self.again.is_some_and(|again| again.moves_client_id)
+    }
+
+    /// The first row of the log.
+    pub(crate) fn opening(&self, started: &StartedTurn) -> Option<String> {
+        self.opening.map(|row| row(started))
     }
 }
 

@@ -5,8 +5,8 @@ use std::{
     time::Duration,
 };
 
-use chrono::TimeDelta;
-use engine::{Block, End, Kind, Limits, Message, Progress, Prompt, StopReason, Toolbox, Turn, UserId};
+use chrono::{TimeDelta, Utc};
+use engine::{Block, End, Limits, Message, Progress, Prompt, StopReason, Toolbox, Turn, UserId};
 use futures::future::BoxFuture;
 use store::{NewTurn, Start, StartedTurn, StoreError, TurnLimits, TurnStore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -23,7 +23,7 @@ use crate::{
     recovery,
     run_turn::{Answer, Job, cut_end},
     turn_journal::TurnJournal,
-    turns::Turns,
+    turns::{Turns, first_row},
 };
 
 /// The time limit of a shutdown.
@@ -85,6 +85,7 @@ impl SimNode {
     /// Does with a message what `App::converse` does.
     pub(super) async fn ask(self: &Arc<Self>, owner: &UserId, text: &str) -> Result<StartedTurn, StoreError> {
         let Some(_starting) = self.turns.enter() else { return Err(StoreError::Conflict("leaving")) };
+        let at_ms = Utc::now().timestamp_millis();
         let new = NewTurn {
             conversation: None,
             new_conversation_id: None,
@@ -96,15 +97,14 @@ impl SimNode {
             decides: None,
             node: &self.turns.node,
             limits: TurnLimits::default(),
+            opening: Some(&|started: &StartedTurn| first_row(started, at_ms)),
         };
         let started = match self.store.start_turn(owner, &new).await? {
             Start::Existing(started) => return Ok(started),
             Start::New(started) => started,
             Start::Limited(_) => return Err(StoreError::Conflict("limited")),
         };
-        let live = self.turns.begin(started.clone());
-        let (turn, conversation, message) = (started.turn, started.conversation, started.message);
-        live.publish(Kind::Started { turn, conversation, message });
+        let live = self.turns.begin(started.clone(), at_ms);
         let job = Job {
             agent: agent("tasks").expect("the agent exists"),
             owner: owner.clone(),

@@ -238,6 +238,19 @@ impl TurnStore for SimStore {
         self.ask("begin_call", move |store| store.begin_call(call, title, token))
     }
 
+    fn begin_call_after<'a>(&'a self, save: &'a Save, call: &'a Call, title: &'a str) -> Pending<'a, Saved> {
+        self.tokens.lock().unwrap().insert(call.id, save.token);
+        Box::pin(async move {
+            self.before("begin_call_after").await?;
+            let saved = self.memory.begin_call_after(save, call, title).await?;
+            if saved == Saved::Done {
+                self.world().notify(self.number, Some(save.turn));
+            }
+            self.after(&format!("begin_call_after {saved:?}")).await?;
+            Ok(saved)
+        })
+    }
+
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value> {
         self.ask("settle_call", move |store| store.settle_call(call, token, output))
     }

@@ -7,17 +7,17 @@ use std::sync::{
 
 use chrono::Utc;
 use engine::{
-    Event, Kind, TurnId,
+    Call, Event, Kind, TurnId,
     mutants::{Mutant, planted},
 };
 use futures::Stream;
-use store::{Durability, EventRow, Save, Saved, StartedTurn, StoreError, TurnStore};
+use store::{Durability, FIRST_TOKEN, Save, Saved, StartedTurn, StoreError, TurnStore};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     is_after,
-    rows::{is_only_text, next_row, to_rows},
+    rows::{is_only_text, last_row, next_row},
 };
 
 /// How many events a reader takes at once: a reader that stalls holds no more than that.
@@ -65,13 +65,13 @@ pub(crate) enum SaveError {
 pub(crate) struct LastEvents<'a> {
     saved: tokio::sync::MutexGuard<'a, usize>,
     closing: Arc<Event>,
-    pub(crate) rows: Vec<EventRow>,
+    pub(crate) row: String,
     pub(crate) n_saved: i64,
     pub(crate) n_events: i64,
 }
 
 impl LiveTurn {
-    /// `events`: the events that earlier nodes saved, without the last `n_unreadable`.
+    /// `events`: the saved events, without the last `n_unreadable`.
     pub(super) fn new(
         started: StartedTurn,
         token: i64,
@@ -80,7 +80,7 @@ impl LiveTurn {
         has_unsaved: Arc<Notify>,
     ) -> Self {
         let n_events = events.len();
-        let is_counted = !planted(Mutant::SeqRestarts);
+        let is_counted = token == FIRST_TOKEN || !planted(Mutant::SeqRestarts);
         let seq = events.last().filter(|_| is_counted).map_or(0, |event| event.seq);
         Self {
             started,
@@ -159,14 +159,39 @@ impl LiveTurn {
         Some((events.len(), events.first().map(|event| event.at_ms)))
     }
 
-    /// Saves the events of this turn now, because a tool is about to run.
+    /// Saves the events of this turn and opens the row of a call, together if the events fit into one row.
+    pub(crate) async fn begin_call(&self, store: &dyn TurnStore, call: &Call, title: &str) -> Result<(), SaveError> {
+        let mut saved = self.saved.lock().await;
+        while let Some(save) = self.next_save(*saved) {
+            if self.has_more_than(&save) {
+                self.save_one(store, &mut saved, &save).await?;
+                continue;
+            }
+            let outcome = store.begin_call_after(&save, call, title).await?;
+            if !self.note(&mut saved, &save, Some(outcome)) {
+                return Err(SaveError::LeaseLost);
+            }
+            if outcome == Saved::Done {
+                return Ok(());
+            }
+        }
+        drop(saved);
+        Ok(store.begin_call(call, title, self.token).await?)
+    }
+
+    /// Saves the events of this turn now.
     pub(crate) async fn save(&self, store: &dyn TurnStore) -> Result<(), SaveError> {
         let mut saved = self.saved.lock().await;
         while let Some(save) = self.next_save(*saved) {
-            let outcome = store.save_events(std::slice::from_ref(&save), Durability::Power).await?;
-            if !self.note(&mut saved, &save, outcome.first().copied()) {
-                return Err(SaveError::LeaseLost);
-            }
+            self.save_one(store, &mut saved, &save).await?;
+        }
+        Ok(())
+    }
+
+    async fn save_one(&self, store: &dyn TurnStore, saved: &mut usize, save: &Save) -> Result<(), SaveError> {
+        let outcome = store.save_events(std::slice::from_ref(save), Durability::Power).await?;
+        if !self.note(saved, save, outcome.first().copied()) {
+            return Err(SaveError::LeaseLost);
         }
         Ok(())
     }
@@ -185,6 +210,11 @@ impl LiveTurn {
         let (turn, token) = (self.started.turn, self.token);
         let first = (self.n_unreadable + n_saved) as i64;
         Some(Save { turn, token, first, n_events: n_events as i64, events })
+    }
+
+    /// Whether there are events after those of a save.
+    fn has_more_than(&self, save: &Save) -> bool {
+        self.n_unreadable + self.log().events.len() > (save.first + save.n_events) as usize
     }
 
     /// Whether a save contains only text events, which need not survive a power cut.
@@ -232,7 +262,7 @@ impl LiveTurn {
         let n_events = (self.n_unreadable + log.events.len() + 1) as i64;
         drop(log);
         let n_saved = self.n_unreadable + *saved;
-        LastEvents { rows: to_rows(n_saved, &events), n_saved: n_saved as i64, n_events, closing, saved }
+        LastEvents { row: last_row(&events), n_saved: n_saved as i64, n_events, closing, saved }
     }
 
     /// Corrects the number of saved events: the log in the database contains another number.

@@ -28,7 +28,7 @@ use follow::follow_saved;
 
 pub use live::LiveTurn;
 pub(crate) use live::SaveError;
-pub(crate) use rows::from_rows;
+pub(crate) use rows::{first_event, first_row, from_rows};
 
 /// The minimum time between two group commits: events that arrive meanwhile are part of the next one.
 const SAVE_EVERY: Duration = Duration::from_millis(8);
@@ -94,8 +94,10 @@ impl Turns {
         turns.len()
     }
 
-    pub(crate) fn begin(&self, started: StartedTurn) -> Arc<LiveTurn> {
-        self.insert(LiveTurn::new(started, FIRST_TOKEN, Vec::new(), 0, self.has_unsaved.clone()))
+    /// A new turn. Its first event was stored with its start, so that readers see it at once.
+    pub(crate) fn begin(&self, started: StartedTurn, at_ms: i64) -> Arc<LiveTurn> {
+        let first = Arc::new(first_event(&started, at_ms));
+        self.insert(LiveTurn::new(started, FIRST_TOKEN, vec![first], 0, self.has_unsaved.clone()))
     }
 
     /// A turn that this node has taken over. `events`: its saved log without the last `n_unreadable` events.
@@ -222,21 +224,23 @@ impl Turns {
 
     async fn save_all(&self) -> Result<(), StoreError> {
         let turns = self.all();
-        let mut saving = Vec::new();
+        let (mut saving, mut saves) = (Vec::new(), Vec::new());
         for turn in &turns {
             match turn.try_save() {
-                Ok(Some((saved, save))) => saving.push((turn, saved, save)),
+                Ok(Some((saved, save))) => {
+                    saving.push((turn, saved));
+                    saves.push(save);
+                }
                 Ok(None) => {}
                 // Its journal is saving it, and may have read the log before the newest event.
                 Err(()) => self.has_unsaved.notify_one(),
             }
         }
-        if saving.is_empty() {
+        if saves.is_empty() {
             return Ok(());
         }
-        let is_only_text = saving.iter().all(|(turn, _, save)| turn.is_only_text(save));
+        let is_only_text = saving.iter().zip(&saves).all(|((turn, _), save)| turn.is_only_text(save));
         let durability = if is_only_text { Durability::Process } else { Durability::Power };
-        let saves: Vec<_> = saving.iter().map(|(_, _, save)| save.clone()).collect();
         let outcomes = match self.store.save_events(&saves, durability).await {
             Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
             // One by one, so that a turn that cannot be saved does not prevent the others.
@@ -244,10 +248,10 @@ impl Turns {
             Err(_) => self.save_each(&saves, durability).await,
         };
         let mut failed = None;
-        for ((turn, mut saved, save), outcome) in saving.into_iter().zip(outcomes) {
+        for (((turn, mut saved), save), outcome) in saving.into_iter().zip(&saves).zip(outcomes) {
             match outcome {
                 Ok(outcome) => {
-                    if turn.note(&mut saved, &save, Some(outcome)) && outcome != store::Saved::Done {
+                    if turn.note(&mut saved, save, Some(outcome)) && outcome != store::Saved::Done {
                         self.has_unsaved.notify_one();
                     }
                 }
@@ -344,10 +348,11 @@ mod tests {
             decides: None,
             node: "here",
             limits: TurnLimits::default(),
+            opening: Some(&|started: &StartedTurn| first_row(started, 1)),
         };
         let Start::New(started) = store.start_turn(&owner, &new).await.unwrap() else { panic!("it is new") };
         let says = |text: &str| Kind::TextDelta { block: 0, text: text.to_owned() };
-        let live = here.begin(started.clone());
+        let live = here.begin(started.clone(), 1);
         live.publish(says("one "));
         live.save(&*store).await.unwrap();
         live.leave();
@@ -362,10 +367,10 @@ mod tests {
         let mut read = Vec::new();
         while let Some(new) = stream.next().await {
             read.extend(new.iter().map(|event| event.kind.clone()));
-            if read.len() == 2 {
+            if read.len() == 3 {
                 break;
             }
         }
-        assert_eq!(read, [says("one "), says("two")]);
+        assert_eq!(read, [first_event(&started, 1).kind, says("one "), says("two")]);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::{Event, Kind};
-use store::EventRow;
+use store::StartedTurn;
 use tracing::warn;
 
 /// A row is closed at this size, so that a reader of a few rows holds little memory.
@@ -11,32 +11,36 @@ const ROW_BYTES: usize = 32 * 1024;
 
 /// The next row: as many events as one row holds, at least one. Returns how many.
 pub(crate) fn next_row<'a>(events: impl Iterator<Item = &'a Event>) -> (String, usize) {
-    let mut text = String::from("[");
+    let mut row = vec![b'['];
     let mut n_events = 0;
     for event in events {
         if n_events > 0 {
-            text.push(',');
+            row.push(b',');
         }
-        text.push_str(&serde_json::to_string(event).expect("events are plain data"));
+        serde_json::to_writer(&mut row, event).expect("events are plain data");
         n_events += 1;
-        if text.len() >= ROW_BYTES {
+        if row.len() >= ROW_BYTES {
             break;
         }
     }
-    text.push(']');
-    (text, n_events)
+    row.push(b']');
+    (String::from_utf8(row).expect("JSON is UTF-8"), n_events)
 }
 
-/// All events, in consecutive rows from `first` on.
-pub(crate) fn to_rows(first: usize, events: &[Arc<Event>]) -> Vec<EventRow> {
-    let mut rows = Vec::new();
-    let mut n_done = 0;
-    while n_done < events.len() {
-        let (text, n_events) = next_row(events[n_done..].iter().map(AsRef::as_ref));
-        rows.push(((first + n_done) as i64, text));
-        n_done += n_events;
-    }
-    rows
+/// The first event of a turn.
+pub(crate) fn first_event(started: &StartedTurn, at_ms: i64) -> Event {
+    let StartedTurn { turn, conversation, message } = *started;
+    Event { seq: 1, at_ms, kind: Kind::Started { turn, conversation, message } }
+}
+
+/// The first row of its log.
+pub(crate) fn first_row(started: &StartedTurn, at_ms: i64) -> String {
+    next_row(std::iter::once(&first_event(started, at_ms))).0
+}
+
+/// All events in one row: the last one of a turn, which is stored together with its end.
+pub(crate) fn last_row(events: &[Arc<Event>]) -> String {
+    serde_json::to_string(events).expect("events are plain data")
 }
 
 /// The events of rows. A row that cannot be parsed was written by a newer version; it and all later rows are ignored.

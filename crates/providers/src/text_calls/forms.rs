@@ -73,6 +73,11 @@ const FENCES: &[&str] = &["```json", "```tool_calls", "```tool_call", "```tool_c
 /// The fields of a call, in every spelling.
 const KEYS: &[&str] = &["name", "function", "arguments", "parameters", "type", "id", "tool", "tool_name", "tool_calls"];
 
+/// Whether an opening begins with this character. Every character of every reply is examined, and few of them begin one.
+pub(super) fn begins_opening(sign: char) -> bool {
+    matches!(sign, '<' | '[' | '{' | '`' | 'f')
+}
+
 /// Whether a call may begin here.
 pub(super) fn opening(rest: &str, at_line_start: bool) -> bool {
     TAGS.iter().any(|tag| rest.starts_with(tag))
@@ -278,4 +283,17 @@ fn cut_call(rest: &str, tools: &[ToolSpec]) -> Option<TextCall> {
     let arguments = ["\"arguments\"", "\"parameters\"", "'arguments'", "'parameters'"];
     let input = arguments.iter().find_map(|key| rest.split_once(key)?.1.trim_start().strip_prefix(':'))?;
     Some(TextCall { name: name.to_owned(), input: input.trim().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_character_of_every_opening_is_known() {
+        for opening in TAGS.iter().chain(LINE_OPENINGS) {
+            assert!(opening.chars().next().is_some_and(begins_opening), "{opening}");
+        }
+        assert!(!" aeint.,\n".chars().any(begins_opening), "most characters of a text begin none");
+    }
 }

@@ -177,6 +177,16 @@ impl TurnStore for MemoryTurnStore {
         })
     }
 
+    fn begin_call_after<'a>(&'a self, save: &'a Save, call: &'a Call, _: &'a str) -> Pending<'a, Saved> {
+        self.change(|state, _| {
+            let saved = state.turns.save(save);
+            if saved == Saved::Done {
+                state.calls.begin(call, save.token);
+            }
+            Ok(saved)
+        })
+    }
+
     fn settle_call(&self, call: CallId, token: i64, output: Value) -> Pending<'_, Value> {
         self.change(|state, _| {
             let is_held = state.calls.message_of(call).is_none_or(|message| state.turns.is_held(message, token));

@@ -79,6 +79,7 @@ impl Turns {
             questions: vec![],
         });
         conversation.questions.push(MessageId::new());
+        let opening = new.opening(&started);
         let turn = Turn {
             started: started.clone(),
             owner: owner.to_string(),
@@ -91,8 +92,8 @@ impl Turns {
             stop_requested: false,
             created_at: at,
             ended_at: None,
-            events: BTreeMap::new(),
-            n_events: 0,
+            n_events: i64::from(opening.is_some()),
+            events: opening.into_iter().map(|events| (0, events)).collect(),
         };
         self.turns.insert(started.turn, turn);
     }
@@ -196,7 +197,7 @@ impl Turns {
         }
         turn.ended_at = Some(at);
         turn.n_events = end.n_events;
-        turn.events.extend(end.events.iter().cloned());
+        turn.events.extend(end.events.iter().map(|events| (end.n_saved, events.clone())));
         Ended::Stored
     }
 

@@ -4,22 +4,26 @@ use std::sync::Arc;
 
 use engine::{Call, CallId, Done, Failure, MessageId, Outcome, Recorded};
 use serde_json::{Value, json};
-use store::{Ended, FIRST_TOKEN, NewTask, StoreError};
+use store::{Ended, FIRST_TOKEN, NewTask, Save, Saved, StartedTurn, StoreError};
 
 use crate::subject::{LEASE, SECOND_TOKEN, Subject, message, on_every_store, user};
 
 async fn begun(subject: &Subject) -> (MessageId, CallId) {
     let started = subject.start(&user("ana"), message("n1")).await;
-    let call = Call {
+    let call = call_of(&started);
+    subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the call begins");
+    subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the call begins");
+    (started.message, call.id)
+}
+
+fn call_of(started: &StartedTurn) -> Call {
+    Call {
         id: CallId::new(),
         owner: user("ana"),
         message: Some(started.message),
         name: "add_task".into(),
         input: Arc::new(json!({"title": "Water the plants"})),
-    };
-    subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the call begins");
-    subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the call begins");
-    (started.message, call.id)
+    }
 }
 
 fn done(output: Value) -> Outcome {
@@ -45,6 +49,27 @@ async fn journal(subject: &Subject, message: MessageId) -> Vec<(CallId, Option<O
         Recorded::Effect(outcome) | Recorded::Closed(outcome) => Some(outcome),
     };
     rows.into_iter().map(|row| (row.id, outcome(row.recorded))).collect()
+}
+
+#[tokio::test]
+async fn the_events_before_a_call_and_its_row_are_stored_together_or_not_at_all() {
+    on_every_store(async |subject| {
+        let started = subject.start(&user("ana"), message("n1")).await;
+        let call = call_of(&started);
+        let save =
+            |token, first, events: &str| Save { turn: started.turn, token, first, n_events: 1, events: events.into() };
+        let begin = async |save: Save| subject.store.begin_call_after(&save, &call, "Add a task").await.unwrap();
+        assert_eq!(begin(save(FIRST_TOKEN, 3, "[9]")).await, Saved::Holds(0), "on {}", subject.name);
+        assert_eq!(begin(save(SECOND_TOKEN, 0, "[9]")).await, Saved::Lost);
+        assert_eq!(journal(subject, started.message).await, []);
+        assert_eq!(begin(save(FIRST_TOKEN, 0, "[1]")).await, Saved::Done);
+        assert_eq!(begin(save(FIRST_TOKEN, 0, "[1]")).await, Saved::Holds(1), "the reply to the first was lost");
+        assert_eq!(subject.log(started.turn).await, ["[1]"]);
+        assert_eq!(journal(subject, started.message).await, [(call.id, None)]);
+        let settled = subject.store.settle_call(call.id, FIRST_TOKEN, json!({"id": 1})).await;
+        assert_eq!(settled.unwrap(), json!({"id": 1}), "its effect commits under the same token");
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! How turns start.
 
 use engine::{ConversationId, MessageId, TurnId};
-use store::{Again, Ended, FIRST_TOKEN, NewTurn, Start, StoreError, TurnLimits};
+use store::{Again, Ended, FIRST_TOKEN, NewTurn, Saved, Start, StartedTurn, StoreError, TurnLimits};
 
 use crate::subject::{message, message_in, on_every_store, user};
 
@@ -106,6 +106,27 @@ async fn limits_count_running_and_recent_turns() {
         subject.advance(chrono::TimeDelta::seconds(61));
         let later = subject.start(&ana, limited(per_minute)).await;
         assert_eq!(subject.end(&later, FIRST_TOKEN).await, Ended::Stored);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_first_event_of_a_turn_is_stored_with_its_start() {
+    on_every_store(async |subject| {
+        let ana = user("ana");
+        let row = |started: &StartedTurn| format!("[\"{}\"]", started.turn);
+        let opened = |new| NewTurn { opening: Some(&row), ..new };
+        let limits = TurnLimits { per_minute: 9, ..TurnLimits::default() };
+        let first = subject.start(&ana, opened(message("n1"))).await;
+        assert_eq!(subject.log(first.turn).await, [row(&first)], "on {}", subject.name);
+        assert_eq!(subject.save(first.turn, FIRST_TOKEN, 0, &[1]).await, Saved::Holds(1), "it is counted");
+        assert_eq!(subject.save(first.turn, FIRST_TOKEN, 1, &[1]).await, Saved::Done);
+        assert_eq!(subject.end_with(&first, FIRST_TOKEN, 2, &[2], None).await, Ended::Stored);
+        for new in [message_in(first.conversation, "n1"), NewTurn { limits, ..message("n1") }] {
+            let turn = subject.start(&ana, opened(new)).await;
+            assert_eq!(subject.log(turn.turn).await, [row(&turn)], "on {}", subject.name);
+            assert_eq!(subject.end_with(&turn, FIRST_TOKEN, 1, &[2], None).await, Ended::Stored);
+        }
     })
     .await;
 }

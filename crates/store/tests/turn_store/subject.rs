@@ -94,6 +94,7 @@ pub(crate) fn message(node: &str) -> NewTurn<'_> {
         decides: None,
         node,
         limits: TurnLimits::default(),
+        opening: None,
     }
 }
 
@@ -131,7 +132,6 @@ impl Subject {
     ) -> Ended {
         let content = [Block::Text { text: "Here you are".into() }];
         let (status, text) = (MessageStatus::Complete, "Here you are");
-        let rows = if events.is_empty() { vec![] } else { vec![(n_saved, as_row(events))] };
         let n_events = n_saved + events.len() as i64;
         let end = TurnEnd {
             started,
@@ -144,7 +144,7 @@ impl Subject {
             text,
             title: None,
             n_saved,
-            events: rows,
+            events: (!events.is_empty()).then(|| as_row(events)),
             n_events,
         };
         self.store.end_turn(&end).await.expect("the store answers")

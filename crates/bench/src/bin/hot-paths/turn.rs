@@ -137,6 +137,7 @@ async fn started(store: &Store) -> anyhow::Result<StartedTurn> {
         decides: None,
         node: "n1",
         limits: TurnLimits::default(),
+        opening: None,
     };
     match TurnStore::start_turn(store, &UserId::new("ana"), &new).await? {
         Start::New(started) => Ok(started),

@@ -59,7 +59,7 @@ impl EmbeddedIndex {
             let snapshot = shared.current()?;
             let Some(wording) = wordings.first().filter(|_| !plan.has_no_words()) else { return Ok(Vec::new()) };
             let narrowed = narrow(&shared.fields, &snapshot, &plan)?;
-            let found = shared.search_in(&snapshot).candidates(wording, narrowed.as_ref(), plan.limit)?;
+            let found = shared.search_in(&snapshot).candidates(wording, narrowed.as_ref(), &plan)?;
             let read = |key: &DocAddress| Ok((*key, snapshot.read(&shared.fields, &shared.recent, *key)?));
             let tracks: BTreeMap<DocAddress, Arc<ReadTrack>> =
                 found.best(plan.limit).map(read).collect::<Result<_, IndexError>>()?;

@@ -7,13 +7,11 @@ use std::{
 };
 
 use super::{
-    Filter, Found, Hit, Why,
+    Filter, Found, Hit,
     embed::Votes,
     fuse::{Evidence, LONG_FROM, PER_PAIR, Scored, Yardstick, places, score, score_of_long},
     judge::Judge,
-    ranker::{Weights, reorder},
     read_track::ReadTrack,
-    signals::Signals,
     why::Asked,
 };
 use music::Track;
@@ -45,16 +43,6 @@ struct Judged<'c, K> {
     /// The confidence that decides whether anything matches.
     eased: f32,
     is_name: bool,
-    signals: Signals,
-    /// By words and by meaning: two sources of evidence.
-    sources: [f32; 2],
-}
-
-/// A candidate in its order, with what the ranker knows of it.
-pub(crate) struct Ranked<'c, K> {
-    scored: Scored<&'c K>,
-    signals: Signals,
-    weights: &'static Weights,
 }
 
 /// The number of candidates to judge for this number of results.
@@ -98,35 +86,19 @@ impl<K: Ord + Clone> Candidates<K> {
         self.ranked.iter().enumerate().filter(move |(at, (key, ..))| is_judged(*at, key)).map(|(_, one)| one)
     }
 
-    /// The judged candidates in the order of the ranker.
-    fn in_order<'c>(
+    fn scored<'c>(
         &'c self,
         tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
         limit: usize,
         is_typed: bool,
-    ) -> impl Iterator<Item = Ranked<'c, K>> {
-        let weights = Weights::of(self.judge.n_terms());
-        let mut candidates: Vec<(Scored<&K>, Signals)> = self.scored(tracks, limit, is_typed).collect();
-        reorder(&mut candidates, weights);
-        candidates.into_iter().map(move |(scored, signals)| Ranked { scored, signals, weights })
-    }
-
-    /// The judged candidates with their scores and with the signals of the ranker.
-    pub(crate) fn scored<'c>(
-        &'c self,
-        tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
-        limit: usize,
-        is_typed: bool,
-    ) -> impl Iterator<Item = (Scored<&'c K>, Signals)> {
+    ) -> impl Iterator<Item = Scored<&'c K>> {
         let judged = self.judged(limit).filter_map(|(key, evidence, sum)| {
             let spreads = self.yardstick.spreads(evidence.similarity);
-            let (found, signals) = self.judge.compare(tracks.get(key)?, is_typed);
+            let found = self.judge.compare(tracks.get(key)?, is_typed);
             let confidence = self.judge.confidence(&found, spreads, evidence.sound);
             let eased = self.judge.eased_confidence(&found, spreads, evidence.sound);
             let sum = sum + PER_PAIR * found.n_pairs as f32;
-            let (similarity, is_name) = (evidence.similarity, found.is_name);
-            let sources = [evidence.words, spreads.max(0.0)];
-            Some(Judged { key, similarity, sum, confidence, eased, is_name, signals, sources })
+            Some(Judged { key, similarity: evidence.similarity, sum, confidence, eased, is_name: found.is_name })
         });
         let judged: Vec<Judged<'c, K>> = judged.collect();
         let best_sum = judged.iter().map(|judged| judged.sum).fold(0.0, f32::max);
@@ -134,10 +106,8 @@ impl<K: Ord + Clone> Candidates<K> {
         let greatest = judged.iter().map(|judged| judged.eased).fold(0.0, f32::max);
         let plain = judged.iter().map(|judged| judged.confidence).fold(0.0, f32::max);
         let lift = if plain > 0.0 { greatest / plain } else { 1.0 };
-        let most = |source: usize| judged.iter().map(|judged| judged.sources[source]).fold(f32::EPSILON, f32::max);
-        let most = [most(0), most(1)];
         let is_long = self.judge.n_terms() >= LONG_FROM;
-        judged.into_iter().map(move |Judged { key, similarity, sum, confidence, is_name, signals, sources, .. }| {
+        judged.into_iter().map(move |Judged { key, similarity, sum, confidence, is_name, .. }| {
             let confidence = lift * confidence;
             // Words that others use more often are no evidence against the one with this name.
             let sum = if is_name { best_sum } else { sum };
@@ -146,8 +116,7 @@ impl<K: Ord + Clone> Candidates<K> {
             } else {
                 score(confidence, sum, best_sum)
             };
-            let agreement = (sources[0] / most[0]).min(sources[1] / most[1]);
-            (Scored { key, score, similarity }, Signals { agreement, ..signals })
+            Scored { key, score, similarity }
         })
     }
 }
@@ -160,28 +129,23 @@ pub(crate) fn of_one_message<K>(mut wordings: Vec<Candidates<K>>) -> Vec<Candida
     wordings
 }
 
-/// Merges the judged candidates of all wordings. A track has the place of its best wording.
+/// Merges the judged candidates of all wordings into one order.
 pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     wordings: &'c [Candidates<K>],
     tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
     limit: usize,
-) -> BTreeMap<&'c K, Ranked<'c, K>> {
-    let mut best: BTreeMap<&K, Ranked<K>> = BTreeMap::new();
+) -> Vec<Scored<&'c K>> {
+    let mut best: BTreeMap<&K, Scored<&K>> = BTreeMap::new();
     for (at, wording) in wordings.iter().enumerate() {
         let weight = if at == 0 { 1.0 } else { REWORDED * wording.trust_beside(&wordings[0]) };
-        for mut ranked in wording.in_order(tracks, limit, at == 0) {
-            ranked.scored.score *= weight;
-            if let Some(known) = best.get(ranked.scored.key) {
-                ranked.scored.similarity = ranked.scored.similarity.max(known.scored.similarity);
-                if known.scored.score >= ranked.scored.score {
-                    (ranked.scored.score, ranked.signals, ranked.weights) =
-                        (known.scored.score, known.signals, known.weights);
-                }
-            }
-            best.insert(ranked.scored.key, ranked);
+        for mut scored in wording.scored(tracks, limit, at == 0) {
+            scored.score *= weight;
+            let known = best.entry(scored.key).or_insert(scored);
+            known.score = known.score.max(scored.score);
+            known.similarity = known.similarity.max(scored.similarity);
         }
     }
-    best
+    best.into_values().collect()
 }
 
 /// The hits with their explanations, and their number.
@@ -192,8 +156,7 @@ pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     limit: usize,
     asked: &Asked,
 ) -> Found {
-    let ranked = merged(wordings, tracks, limit);
-    let scored: Vec<Scored<&K>> = ranked.values().map(|ranked| ranked.scored).collect();
+    let scored = merged(wordings, tracks, limit);
     let total = scored.iter().filter(|scored| scored.score >= Hit::MATCHES_FROM).count();
     let n_candidates = wordings.iter().map(|wording| wording.ranked.len()).max().unwrap_or(0);
     let n_listed = scored.len();
@@ -202,9 +165,7 @@ pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     for place in places(scored, n_listed) {
         let Some(read) = tracks.get(place.key) else { continue };
         if hits.len() < limit && capped.admits(&read.track) {
-            let ranked_by = ranked.get(place.key).map(|ranked| ranked.weights.told(&ranked.signals));
-            let why = Why { ranked_by: ranked_by.unwrap_or_default(), ..asked.why(read) };
-            hits.push(Hit { track: read.track.clone(), score: place.score, why });
+            hits.push(Hit { track: read.track.clone(), score: place.score, why: asked.why(read) });
         }
     }
     Found { hits, total, is_total_exact: n_candidates <= n_judged(limit) || total < n_listed, undecided: 0 }
@@ -249,7 +210,7 @@ mod tests {
             let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.3, sound: 0.0 }));
             let wording = Candidates::new((query, false, Votes::default()), Yardstick::new(&[0.1, 0.2]), evidence);
             let scored: BTreeMap<u32, f32> =
-                merged(&[wording], &tracks, 10).values().map(|one| (*one.scored.key, one.scored.score)).collect();
+                merged(&[wording], &tracks, 10).iter().map(|scored| (*scored.key, scored.score)).collect();
             assert!(scored[&2] > scored[&1] + 0.01, "{query}: {scored:?}");
         }
     }
@@ -261,7 +222,7 @@ mod tests {
             let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.2, sound: 0.0 }));
             let said = ("sailor, rain, lantern", false, Votes { english: Some(vote), across: None });
             let wording = Candidates::new(said, Yardstick::new(&[0.1, 0.2]), evidence);
-            merged(&[wording], &tracks, 10).values().map(|one| one.scored.score).collect::<Vec<f32>>()
+            merged(&[wording], &tracks, 10).iter().map(|scored| scored.score).collect::<Vec<f32>>()
         };
         let (plain, lifted) = (scores(1.0), scores(-3.0));
         assert!(lifted[0] > plain[0] && lifted[0] > Hit::MATCHES_FROM, "{plain:?} {lifted:?}");

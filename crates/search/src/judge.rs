@@ -12,7 +12,6 @@ use super::{
     embed::Votes,
     read_track::ReadTrack,
     said::{Said, n_pairs},
-    signals::Signals,
     topic::Topic,
     track_words::{SharedTerms, TrackWords},
 };
@@ -90,30 +89,27 @@ impl Judge {
     }
 
     /// `is_typed`: the user typed these words. The forms of words in another wording are chance.
-    pub(crate) fn compare(&self, read: &ReadTrack, is_typed: bool) -> (Match, Signals) {
+    pub(crate) fn compare(&self, read: &ReadTrack, is_typed: bool) -> Match {
         let words = &read.words;
         if self.content.is_empty() {
             let is_name = self.is_whole_name(words);
             let coverage = f32::from(u8::from(is_name));
-            let found = Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, n_pairs: 0 };
-            return (found, Signals::default());
+            return Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, n_pairs: 0 };
         }
         let shared = words.shared(self.content.iter().map(|content| content.word.term.as_str()));
         if shared.is_empty() {
-            return Default::default();
+            return Match::default();
         }
         let told = Said { text: read.meaning(), words: shared.in_meaning() };
         let sung = Said { text: read.lyrics(), words: shared.in_lyrics() };
         let is_name = self.is_whole_name(words);
-        let found = Match {
+        Match {
             coverage: self.coverage(&shared, (&told, &sung), is_typed),
             is_phrase: is_name || self.is_phrase_of(&shared, &told, &sung),
             is_quoted: self.is_off_topic && (is_name || self.is_line_of(words) || words.is_two_names(&self.all_terms)),
             is_name,
             n_pairs: n_pairs(&told, &sung),
-        };
-        let said = (self.all_terms.as_slice(), self.content.len());
-        (found, Signals::of(said, &shared, &told, read, is_name || shared.is_tag()))
+        }
     }
 
     fn coverage(&self, shared: &SharedTerms<'_>, (told, sung): (&Said<'_>, &Said<'_>), is_typed: bool) -> f32 {
@@ -226,7 +222,7 @@ mod tests {
         let song = track(&["homecoming"], "A sailor's return after many years.", "");
         let sure = |query: &str| {
             let judge = Judge::new(query, false, Votes::default());
-            judge.confidence(&judge.compare(&song, true).0, 1.0, 0.0)
+            judge.confidence(&judge.compare(&song, true), 1.0, 0.0)
         };
         assert!(sure("tax return") < 0.25, "{}", sure("tax return"));
         assert!(sure("sailor's return") > 0.5, "{}", sure("sailor's return"));
@@ -239,7 +235,7 @@ mod tests {
         let song = track(&[], "A parting.", "Oh\nshe carried the letter over the forecast to Aleida\nOh");
         let sure = |query: &str| {
             let judge = Judge::new(query, false, Votes::default());
-            judge.confidence(&judge.compare(&song, true).0, 1.0, 0.0)
+            judge.confidence(&judge.compare(&song, true), 1.0, 0.0)
         };
         let line = sure("she carried the letter over the forecast to Aleida");
         assert!(line > 0.4, "{line}");
@@ -289,14 +285,14 @@ mod tests {
     #[test]
     fn another_form_of_a_word_counts_less_than_the_form_of_the_query() {
         let coverage =
-            |query: &str, song: &ReadTrack| Judge::new(query, false, Votes::default()).compare(song, true).0.coverage;
+            |query: &str, song: &ReadTrack| Judge::new(query, false, Votes::default()).compare(song, true).coverage;
         let (haunting, haunted) = (track(&[], "Haunting and calm.", ""), track(&[], "A haunted house.", ""));
         assert!(coverage("haunting", &haunting) > coverage("haunting", &haunted));
         assert!(coverage("haunted", &haunting) < coverage("haunted", &haunted));
         assert!(coverage("haunting", &haunted) > 0.5, "a stem that both have is a match");
         let (tag, other_tag) = (track(&["relaxing"], "", ""), track(&["relaxed"], "", ""));
         assert!(coverage("Relaxing", &tag) == 1.0 && coverage("relaxing", &other_tag) < 1.0);
-        let reworded = Judge::new("relaxing", false, Votes::default()).compare(&other_tag, false).0;
+        let reworded = Judge::new("relaxing", false, Votes::default()).compare(&other_tag, false);
         assert_eq!(reworded.coverage, 1.0, "the user did not choose the form");
         let sung = track(&["relaxed"], "", "a relaxing day");
         assert_eq!(coverage("relaxing", &sung), 1.0, "one text has the form");
@@ -311,7 +307,6 @@ mod tests {
         let n_pairs = |text: &str, lyrics: &str| {
             Judge::new("slow electric guitar solo", false, Votes::default())
                 .compare(&track(&[], text, lyrics), true)
-                .0
                 .n_pairs
         };
         assert_eq!(n_pairs("An electric guitar, and electric guitars.", "electric guitar"), 1);
@@ -322,7 +317,7 @@ mod tests {
             2,
             "'slow' and 'solo' are no neighbours in the query"
         );
-        let night = Judge::new("夜の海", false, Votes::default()).compare(&track(&[], "夜の海を見る。", ""), true).0;
+        let night = Judge::new("夜の海", false, Votes::default()).compare(&track(&[], "夜の海を見る。", ""), true);
         assert!(night.n_pairs == 1 && night.is_phrase, "pairs of characters overlap");
     }
 
@@ -336,7 +331,7 @@ mod tests {
             "the first\nand then a long long verse about nothing in particular, and another one\nof the snow",
         );
         let judge = Judge::new("first snow", false, Votes::default());
-        let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song, true).0);
+        let [a, b, c] = [&snow, &scattered, &sung].map(|song| judge.compare(song, true));
         assert!(a.is_phrase && !b.is_phrase && !c.is_phrase);
         assert!(judge.confidence(&a, 1.0, 0.0) > judge.confidence(&b, 1.0, 0.0));
         assert!(judge.confidence(&b, 1.0, 0.0) > judge.confidence(&c, 1.0, 0.0));

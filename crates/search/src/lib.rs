@@ -9,13 +9,11 @@ pub mod fuse;
 mod judge;
 pub mod live;
 pub mod qdrant;
-pub mod ranker;
 mod read_track;
 mod recent;
 #[cfg(test)]
 mod reference;
 mod said;
-pub mod signals;
 mod simd;
 mod tokenizers;
 pub mod topic;

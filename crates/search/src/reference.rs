@@ -205,7 +205,7 @@ fn words_that_are_read_once_give_the_same_matches_and_explanations_as_the_texts(
         let (judge, query) = (Judge::new(text, false, Votes::default()), Query::new(text));
         let asked = Asked::new(std::slice::from_ref(text), vec![], &Filter::default());
         for read in &read {
-            let (found, expected) = (judge.compare(read, true).0, query.compare(&read.track, judge.is_off_topic));
+            let (found, expected) = (judge.compare(read, true), query.compare(&read.track, judge.is_off_topic));
             assert_eq!(found, expected, "'{text}' in {}", read.track.title);
             let why = asked.why(read);
             assert_eq!(why, query.why(text, &read.track), "'{text}' in {}", read.track.title);

@@ -148,12 +148,6 @@ impl SharedTerms<'_> {
         self.numbers[term].is_some_and(|number| self.words.labels.binary_search(&number).is_ok())
     }
 
-    /// For title, artist and album: whether it has a term of the query.
-    pub(crate) fn named(&self) -> [bool; 3] {
-        let is_asked = |number: &u32| self.positions[*number as usize].is_some();
-        self.words.names.each_ref().map(|name| name.iter().any(is_asked))
-    }
-
     /// Whether a tag or a genre consists of exactly the terms of the query.
     pub(crate) fn is_tag(&self) -> bool {
         self.words.tags.iter().any(|tag| tag.iter().map(|number| Some(*number)).eq(self.numbers.iter().copied()))

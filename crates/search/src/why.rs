@@ -36,9 +36,6 @@ pub struct Why {
     /// The sentence of the interpretation that is closest in meaning to the query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_to: Option<String>,
-    /// What moved the track up among the matches, in shares of the best score, such as `artist named (+0.12)`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ranked_by: Vec<String>,
 }
 
 /// A query, prepared once for the explanations of all hits.
@@ -87,7 +84,6 @@ impl Asked {
             features: fitting_features(&self.preferences, track.audio_features.as_ref()),
             limits: met(&self.filter, track),
             close_to: None,
-            ranked_by: Vec::new(),
         };
         if !is_by_words {
             why.close_to = self.closest_sentence(read, if why == Why::default() { ALONE_FROM } else { CLOSE_FROM });

@@ -458,10 +458,6 @@ export interface Why {
    */
   lyric?: string | null;
   /**
-   * What moved the track up among the matches, in shares of the best score, such as `artist named (+0.12)`.
-   */
-  rankedBy?: string[];
-  /**
    * Tags that the query names.
    */
   tags?: string[];

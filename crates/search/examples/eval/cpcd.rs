@@ -27,7 +27,7 @@ pub(crate) struct Turn {
     pub(crate) id: String,
     history: Vec<Said>,
     pub(crate) user: String,
-    pub(crate) wizard_queries: Vec<String>,
+    wizard_queries: Vec<String>,
     liked_so_far: Vec<String>,
     goal: Vec<String>,
 }

@@ -11,9 +11,8 @@ use super::{
     super::{
         Found, Hit, IndexError, SearchPlan,
         finish::{self, Candidates},
-        fuse::{Ranking, Scored},
+        fuse::Ranking,
         read_track::ReadTrack,
-        signals::Signals,
         why::Asked,
     },
     EmbeddedIndex, Shared, at_priority_of, blocking,
@@ -24,15 +23,6 @@ use super::{
 };
 use crate::embed;
 use music::{DocumentId, Isrc, Track};
-
-/// A candidate of a search: its score before the ranker, and its signals.
-pub struct Signalled {
-    pub isrc: Isrc,
-    /// The number of content words of the message.
-    pub n_terms: usize,
-    pub score: f32,
-    pub signals: Signals,
-}
 
 impl EmbeddedIndex {
     /// The codes of the best tracks by one ranking, for measurements.
@@ -48,27 +38,6 @@ impl EmbeddedIndex {
             let found = shared.search_in(&snapshot).one_sided(&wording, ranking, limit)?;
             let codes = found.into_iter().map(|key| Ok(snapshot.track(&shared.fields, key)?.isrc));
             codes.filter_map(Result::transpose).collect()
-        })
-        .await
-    }
-
-    /// The judged candidates of the first wording, with what the ranker orders them by, for fitting it.
-    pub async fn signalled(&self, plan: &SearchPlan) -> Result<Vec<Signalled>, IndexError> {
-        let (wordings, plan, shared) = (self.wordings(plan).await?, plan.clone(), self.shared.clone());
-        blocking(move || {
-            let snapshot = shared.current()?;
-            let Some(wording) = wordings.first().filter(|_| !plan.has_no_words()) else { return Ok(Vec::new()) };
-            let narrowed = narrow(&shared.fields, &snapshot, &plan)?;
-            let found = shared.search_in(&snapshot).candidates(wording, narrowed.as_ref(), &plan)?;
-            let read = |key: &DocAddress| Ok((*key, snapshot.read(&shared.fields, &shared.recent, *key)?));
-            let tracks: BTreeMap<DocAddress, Arc<ReadTrack>> =
-                found.best(plan.limit).map(read).collect::<Result<_, IndexError>>()?;
-            let n_terms = found.judge.n_terms();
-            let signalled = |(scored, signals): (Scored<&DocAddress>, Signals)| {
-                let isrc = tracks.get(scored.key)?.track.isrc.clone()?;
-                Some(Signalled { isrc, n_terms, score: scored.score, signals })
-            };
-            Ok(found.scored(&tracks, plan.limit, true).filter_map(signalled).collect())
         })
         .await
     }

@@ -12,8 +12,6 @@ mod snapshot;
 mod spelling;
 mod write;
 
-pub use find::Signalled;
-
 use std::{
     collections::BTreeSet,
     path::PathBuf,

@@ -1,6 +1,7 @@
 //! Checks the proof itself: bugs are planted in the servers one by one, and a part of the proof must find each.
 
 use std::{
+    any::Any,
     panic::AssertUnwindSafe,
     process::ExitCode,
     time::{Duration, Instant},
@@ -104,7 +105,7 @@ async fn find_in_round(mutant: Mutant, name: &'static str) -> Option<String> {
         let run = AssertUnwindSafe((part.run)(plan)).catch_unwind();
         match tokio::time::timeout(TIMEOUT, run).await {
             Err(_) => return Some(format!("no result within {} s", TIMEOUT.as_secs())),
-            Ok(Err(_)) => return Some("the part panicked".into()),
+            Ok(Err(panic)) => return Some(format!("a check failed: {}", message_of(&*panic))),
             Ok(Ok((_, broken))) => {
                 if let Some(first) = broken.into_iter().next() {
                     return Some(first.chars().take(160).collect());
@@ -113,6 +114,11 @@ async fn find_in_round(mutant: Mutant, name: &'static str) -> Option<String> {
         }
     }
     None
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
 /// Whether each bug names parts that exist.

@@ -36,7 +36,8 @@ impl Stream {
             match self.response.next().await {
                 Some(chunk) => self.buffer.extend_from_slice(&chunk.expect("the connection is not closed early")),
                 None => {
-                    assert!(self.buffer.is_empty(), "a stream ends with a complete frame");
+                    let left = String::from_utf8_lossy(&self.buffer);
+                    assert!(left.is_empty(), "a stream ends in the middle of a frame: {left}");
                     return None;
                 }
             }

@@ -11,7 +11,6 @@ pub mod enrich;
 mod error;
 pub mod export;
 mod export_conversation;
-mod export_json;
 mod history;
 mod host;
 pub mod import;
@@ -64,6 +63,7 @@ use crate::{
         BackgroundCalls, Observer,
         metrics::{IndexReading, Reading},
     },
+    per_user::PerUser,
     readiness::Readiness,
     services::Services,
     turns::Turns,
@@ -108,6 +108,8 @@ pub struct App {
     agents: AgentTools,
     node: Node,
     meter: Meter,
+    /// One export of a user at a time: each reads all rows of the user.
+    exports: Arc<PerUser>,
     readiness: Arc<Readiness>,
     in_use: InUse,
 }
@@ -152,6 +154,7 @@ impl App {
             turns: Arc::new(Turns::new(Arc::new(store.clone()), node.name.clone(), shutdown.clone())),
             spawned,
             meter,
+            exports: export::exports_at_once(),
             shutdown,
             background: CancellationToken::new(),
             config,

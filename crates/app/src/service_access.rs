@@ -5,9 +5,7 @@ use futures::Stream;
 use tokio::task::JoinHandle;
 
 use crate::{
-    App, Error,
-    export::Export,
-    export_json,
+    App, Error, export,
     library::Library,
     models,
     services::{
@@ -67,15 +65,9 @@ impl App {
         &self.services.accounts
     }
 
-    /// Everything a user owns.
-    #[tracing::instrument(name = "export", skip_all, fields(user.id = %owner))]
-    pub async fn export(&self, owner: &UserId) -> Result<Export, Error> {
-        Ok(Export::of(&self.store, owner).await?)
-    }
-
-    /// The same as JSON in pieces, because it may be larger than memory.
-    pub fn export_json(&self, owner: &UserId) -> impl Stream<Item = Result<String, Error>> + Send + 'static {
-        export_json::pieces(self.store.clone(), owner.clone())
+    /// Everything a user owns, as JSON in pieces, because it may be larger than memory.
+    pub fn export(&self, owner: &UserId) -> impl Stream<Item = Result<String, Error>> + Send + use<> {
+        export::pieces(self.store.clone(), owner.clone(), self.exports.clone())
     }
 
     /// Selects a model server of this machine, or the built-in model. The selected one is probed in the background.

@@ -3,6 +3,7 @@
 use super::{
     LibrarySort, Store, StoreError,
     db::Db,
+    export_pages::{OPEN_ENTRIES_AFTER, OWN_FACTS_AFTER, TRACKS_AFTER},
     fingerprints::{NEXT_UNCOMPARED, SIMILAR_POSTGRES, SIMILAR_SQLITE},
     listing::{By, COUNT_GROUP, every_track_by},
     owned::{OWNED_POSTGRES, OWNED_SQLITE},
@@ -48,6 +49,10 @@ pub fn hot_queries() -> Vec<HotQuery> {
         values: &["'u'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'"],
         sorts: false,
     });
+    all.push(both("tracks of an export".into(), TRACKS_AFTER, &["'u'", "'a'", "100"]));
+    all.push(both("own facts of an export".into(), OWN_FACTS_AFTER, &["'u'", "'a'", "100"]));
+    const ENTRIES: &[&str] = &["'u'", "'01a1e2b6-c3a5-7468-82d8-346b854bcd89'", "100"];
+    all.push(both("open entries of an export".into(), OPEN_ENTRIES_AFTER, ENTRIES));
     const UNCOMPARED: &[&str] = &["'u'", "'01a1e2b6-c3a5-7468-82d8-346b854bcd89'", "'a'"];
     all.push(both("the next file to compare".into(), NEXT_UNCOMPARED, UNCOMPARED));
     all.push(HotQuery {

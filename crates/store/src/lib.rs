@@ -15,6 +15,7 @@ mod conversation_model;
 mod conversations;
 mod db;
 mod documents;
+mod export_pages;
 #[cfg(debug_assertions)]
 pub mod failpoint;
 mod fair;

@@ -120,13 +120,6 @@ pub struct OwnTrack {
 }
 
 impl Store {
-    /// The data of the user's own files and exports, for the user's export.
-    pub async fn own_facts(&self, owner: &UserId) -> Result<Vec<serde_json::Value>, StoreError> {
-        const SQL: &str = "SELECT own FROM library_tracks WHERE user_id = $1 AND own IS NOT NULL ORDER BY recording_id";
-        let rows: Vec<(Json<serde_json::Value>,)> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
-        Ok(rows.into_iter().map(|(Json(own),)| own).collect())
-    }
-
     /// The user's tracks with these codes or names, including removed ones.
     pub async fn own_tracks(
         &self,

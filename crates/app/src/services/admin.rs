@@ -1,14 +1,13 @@
 //! Operations of terminal commands that need only the database and no running application: accounts, exports, checks.
 
 use engine::UserId;
+use futures::Stream;
 
 use super::accounts::Accounts;
 use crate::{
     Error,
     config::Config,
-    connections,
-    export::Export,
-    index_sync,
+    connections, export, index_sync,
     models::{self, Chosen, ChosenBy},
 };
 use store::Store;
@@ -27,9 +26,9 @@ impl Admin {
         Accounts::new(self.store.clone())
     }
 
-    /// Everything a user owns.
-    pub async fn export(&self, owner: &UserId) -> Result<Export, Error> {
-        Ok(Export::of(&self.store, owner).await?)
+    /// Everything a user owns, as JSON in pieces.
+    pub fn export(&self, owner: &UserId) -> impl Stream<Item = Result<String, Error>> + Send + use<> {
+        export::pieces(self.store.clone(), owner.clone(), export::exports_at_once())
     }
 
     pub async fn ping(&self) -> Result<(), Error> {

@@ -31,7 +31,7 @@ async fn me(State(state): Shared, caller: Caller) -> Json<Me> {
 }
 
 async fn export(State(state): Shared, caller: Caller) -> Result<Response> {
-    let mut pieces = Box::pin(state.app.export_json(&caller.id));
+    let mut pieces = Box::pin(state.app.export(&caller.id));
     // The first piece is read before the response starts: an error of the database becomes a status, not a cut body.
     let first = pieces.next().await.transpose()?.unwrap_or_default();
     let body = Body::from_stream(stream::iter([Ok(first)]).chain(pieces));

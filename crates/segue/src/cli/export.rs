@@ -1,8 +1,9 @@
 //! `segue export`: everything a user owns, as JSON.
 
-use std::{io::Write, process::ExitCode};
+use std::{io::Write, pin::pin, process::ExitCode};
 
 use app::{config::Config, services::admin::Admin};
+use futures::TryStreamExt;
 
 use super::user_arg::UserArg;
 
@@ -16,10 +17,12 @@ pub(super) struct Args {
 pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> {
     let admin = Admin::open(&config).await?;
     let owner = args.user.id(config.auth, &admin.accounts()).await?;
-    let export = admin.export(&owner).await?;
-    admin.close().await;
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, &export)?;
+    let mut pieces = pin!(admin.export(&owner));
+    let mut out = std::io::stdout();
+    while let Some(piece) = pieces.try_next().await? {
+        out.write_all(piece.as_bytes())?;
+    }
     writeln!(out)?;
+    admin.close().await;
     Ok(ExitCode::SUCCESS)
 }

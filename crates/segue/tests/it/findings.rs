@@ -1,8 +1,10 @@
 //! What a security review of the first version found and no other test would miss (docs/security.md, "Findings").
 
+use std::collections::BTreeSet;
+
 use doubles::qdrant::{QdrantDouble, QdrantFault};
 use engine::{UserId, script::says};
-use futures::TryStreamExt;
+use futures::{FutureExt, StreamExt, TryStreamExt};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -64,7 +66,7 @@ async fn an_export_is_streamed() {
         app.say(&format!("hello {n}")).await;
     }
     app.post("/api/tasks", json!({"title": "water the plants"})).await;
-    let pieces: Vec<String> = app.app.export_json(&UserId::new("local")).try_collect().await.unwrap();
+    let pieces: Vec<String> = app.app.export(&UserId::new("local")).try_collect().await.unwrap();
     let longest = pieces.iter().map(String::len).max().unwrap();
     assert!(
         longest * 3 < pieces.concat().len(),
@@ -75,6 +77,36 @@ async fn an_export_is_streamed() {
     assert_eq!(response.content_length(), None, "its length is not known when it begins");
     let exported: Value = response.json().await.unwrap();
     assert_eq!(exported["tasks"][0]["title"], "water the plants");
+}
+
+#[tokio::test]
+async fn an_export_of_several_pages_contains_each_track_once() {
+    const N: usize = 250;
+    let app = TestApp::scripted([]).await;
+    let rows: String = (0..N).map(|n| format!("song {n},artist {}\n", n % 7)).collect();
+    let (status, report) = app.import("a.csv", format!("title,artist\n{rows}").into_bytes()).await;
+    assert_eq!(status, 201, "{report}");
+    let exported: Value = app.get("/api/export").await;
+    let titles = |list: &str| -> BTreeSet<String> {
+        let rows = exported[list].as_array().unwrap();
+        assert_eq!(rows.len(), N, "{list}");
+        rows.iter().map(|row| row["title"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    for list in ["library", "openEntries"] {
+        assert_eq!(titles(list), (0..N).map(|n| format!("song {n}")).collect(), "{list}");
+    }
+}
+
+#[tokio::test]
+async fn a_user_has_one_export_at_a_time() {
+    let app = TestApp::scripted([]).await;
+    let export = |user| Box::pin(app.app.export(&UserId::new(user)));
+    let (mut first, mut second) = (export("ann"), export("ann"));
+    assert!(first.next().now_or_never().is_some());
+    assert!(second.next().now_or_never().is_none(), "it waits, whether the first is read or not");
+    assert!(export("bob").next().now_or_never().is_some(), "another user does not wait");
+    drop(first);
+    assert!(second.next().now_or_never().is_some(), "a client that disconnects ends its export");
 }
 
 #[tokio::test]

@@ -1,0 +1,58 @@
+//! Pages of a user's rows for the export. A page begins after the last row of the page before, so that every page costs the
+//! same, and no list is in memory as a whole.
+
+use engine::UserId;
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use super::{
+    Store, StoreError,
+    library::{LibraryTrack, columns},
+};
+
+pub(crate) const TRACKS_AFTER: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND recording_id > $2 ORDER BY recording_id LIMIT $3"
+);
+pub(crate) const OWN_FACTS_AFTER: &str = "SELECT recording_id, own FROM library_tracks
+    WHERE user_id = $1 AND own IS NOT NULL AND recording_id > $2 ORDER BY recording_id LIMIT $3";
+pub(crate) const OPEN_ENTRIES_AFTER: &str = "SELECT id, entry FROM open_entries
+    WHERE user_id = $1 AND id > $2 AND NOT dismissed ORDER BY id LIMIT $3";
+
+impl Store {
+    /// Tracks of the library after the one with the id `after`, by id. An empty id is before all others.
+    pub async fn library_after(
+        &self,
+        owner: &UserId,
+        after: &str,
+        limit: u32,
+    ) -> Result<Vec<LibraryTrack>, StoreError> {
+        Ok(self.read(TRACKS_AFTER).bind(owner.as_str()).bind(after).bind(i64::from(limit)).fetch_all().await?)
+    }
+
+    /// The data of the user's own files and exports, with the ids of the tracks, by id.
+    pub async fn own_facts_after(
+        &self,
+        owner: &UserId,
+        after: &str,
+        limit: u32,
+    ) -> Result<Vec<(String, Value)>, StoreError> {
+        let page = self.read(OWN_FACTS_AFTER).bind(owner.as_str()).bind(after).bind(i64::from(limit));
+        let rows: Vec<(String, Json<Value>)> = page.fetch_all().await?;
+        Ok(rows.into_iter().map(|(id, Json(own))| (id, own)).collect())
+    }
+
+    /// Entries of imports that no catalogue has confirmed, by id, without dismissed ones.
+    pub async fn open_entries_after(
+        &self,
+        owner: &UserId,
+        after: Uuid,
+        limit: u32,
+    ) -> Result<Vec<(Uuid, Value)>, StoreError> {
+        let page = self.read(OPEN_ENTRIES_AFTER).bind(owner.as_str()).bind(after).bind(i64::from(limit));
+        let rows: Vec<(Uuid, Json<Value>)> = page.fetch_all().await?;
+        Ok(rows.into_iter().map(|(id, Json(entry))| (id, entry)).collect())
+    }
+}

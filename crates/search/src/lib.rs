@@ -1,5 +1,6 @@
 //! The track index: find tracks by meaning, by words and by sound, and fetch them by id.
 
+mod cores;
 pub mod document;
 pub mod embed;
 pub mod embedded;

@@ -17,7 +17,10 @@ use super::{
     schema::{self, Fields},
     snapshot::Snapshot,
 };
-use crate::embed::{Embedder, EmbedderId};
+use crate::{
+    cores,
+    embed::{Embedder, EmbedderId},
+};
 
 const LOCK_FILE: &str = "owner.lock";
 const VECTOR_FILE: &str = "vectors.i16";
@@ -77,7 +80,8 @@ impl Shared {
         if note.embedder.as_ref().is_some_and(|made_by| *made_by != embedder.id()) {
             return Err(IndexError::WrongSchema("its vectors come from another embedder".into()));
         }
-        let vectors = Vectors::open(&home.join(VECTOR_FILE), embedder.id().dims, note.n_slots)?;
+        let dims = embedder.id().dims;
+        let vectors = cores::on_all(|| Vectors::open(&home.join(VECTOR_FILE), dims, note.n_slots))?;
         let snapshot = RwLock::new(Arc::new(Snapshot::new(reader.searcher(), note, &vectors)?));
         Ok(Self {
             embedder,

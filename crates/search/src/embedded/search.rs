@@ -17,7 +17,7 @@ use query::{
 
 use super::{
     super::{
-        IndexError, SearchPlan,
+        IndexError, SearchPlan, cores,
         embed::Votes,
         finish::{Candidates, MOST_NAME_WORDS, NAMED},
         fuse::{Evidence, Ranking, Scored, Yardstick, by_score, dot},
@@ -65,9 +65,10 @@ impl Search<'_> {
         let terms = self.terms(text);
         let by_meaning = || self.by_meaning(vector, narrowed, n);
         let by_words = || self.by_words(&terms, narrowed, n);
-        // The threads of the pool have the priority of requests.
-        let (by_meaning, by_words) =
-            if plan.gives_way { (by_meaning(), by_words()) } else { rayon::join(by_meaning, by_words) };
+        let (by_meaning, by_words) = match plan.gives_way {
+            true => (by_meaning(), by_words()),
+            false => cores::on_all(|| rayon::join(by_meaning, by_words)),
+        };
         let (mut similarities, mut words) = (by_meaning?, by_words?);
         let named = self.by_name(&terms, narrowed)?;
         let candidates: BTreeSet<DocAddress> = similarities.keys().chain(words.keys()).chain(&named).copied().collect();

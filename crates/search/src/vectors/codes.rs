@@ -9,6 +9,7 @@ use std::{io, sync::Arc};
 use rayon::prelude::*;
 
 use super::{super::simd, Bits, Slot, file::VectorFile};
+use crate::cores;
 
 /// A clone shares the blocks, so that a search reads its own clone while another one is extended.
 #[derive(Clone)]
@@ -70,7 +71,11 @@ impl Codes {
     }
 
     pub(super) fn extend(&mut self, vectors: &[Vec<f32>]) {
-        let coded: Vec<_> = vectors.par_iter().map(|vector| self.frame.code(vector)).collect();
+        let code = |vector: &Vec<f32>| self.frame.code(vector);
+        let coded: Vec<_> = match cores::may_use_all() {
+            true => vectors.par_iter().map(code).collect(),
+            false => vectors.iter().map(code).collect(),
+        };
         for (words, gain, ones) in coded {
             if self.blocks.last().is_none_or(|block| block.gains.len() == BLOCK) {
                 self.blocks.push(Arc::default());
@@ -86,18 +91,17 @@ impl Codes {
 
     /// The slots with the highest estimated cosine, in ascending order of slots.
     pub(super) fn best(&self, query: &QueryCode, n: usize, allowed: &Bits) -> Vec<Slot> {
-        let blocks: Vec<Best> = (0..self.blocks.len())
-            .into_par_iter()
-            .fold(
-                || Best::new(n),
-                |mut best, block| {
-                    self.blocks[block].scan(block * BLOCK, query, allowed, &mut best);
-                    best
-                },
-            )
-            .collect();
+        let scanned = |mut best: Best, block: usize| {
+            self.blocks[block].scan(block * BLOCK, query, allowed, &mut best);
+            best
+        };
+        let blocks = 0..self.blocks.len();
+        if !cores::may_use_all() {
+            return blocks.fold(Best::new(n), scanned).slots();
+        }
+        let parts: Vec<Best> = blocks.into_par_iter().fold(|| Best::new(n), scanned).collect();
         let mut best = Best::new(n);
-        blocks.into_iter().flat_map(|block| block.kept).for_each(|(guess, slot)| best.offer(guess, slot));
+        parts.into_iter().flat_map(|part| part.kept).for_each(|(guess, slot)| best.offer(guess, slot));
         best.slots()
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     agents::Agent,
     observe::EndedTurn,
     run_turn::{Answer, Job, failed},
-    turns::{LiveTurn, Turns, pause},
+    turns::{LiveTurn, SaveError, Turns, pause},
 };
 
 /// How long storing the end of a turn is retried. After that the lease has expired, and another node ends the turn.
@@ -90,7 +90,7 @@ async fn release<H: Host>(host: &H, live: &LiveTurn) {
     live.leave();
     let released = async {
         live.save(&*host.turns().store).await?;
-        Ok::<_, crate::turns::SaveError>(host.turns().store.release(live.started.turn, live.token).await?)
+        Ok::<_, SaveError>(host.turns().store.release(live.started.turn, live.token).await?)
     };
     match released.await {
         Ok(()) => warn!(turn.id = %live.started.turn, "A turn was released; another node finishes it"),
@@ -147,6 +147,11 @@ async fn try_to_end<H: Host>(host: &H, live: &LiveTurn, answer: &Answer) -> Resu
     let text = text_of(&content);
     let title = host.title_of(&content);
     let closing = closing_event(answer);
+    match live.save_full_rows(&*host.turns().store).await {
+        Ok(()) => {}
+        Err(SaveError::LeaseLost) => return Ok(Ended::Lost),
+        Err(SaveError::Store(error)) => return Err(error),
+    }
     let last = live.last_events(closing.clone()).await;
     let end = TurnEnd {
         started: &live.started,

@@ -164,7 +164,7 @@ impl LiveTurn {
         let mut saved = self.saved.lock().await;
         while let Some(save) = self.next_save(*saved) {
             if self.has_more_than(&save) {
-                self.save_one(store, &mut saved, &save).await?;
+                self.save_one(store, &mut saved, &save, Durability::Power).await?;
                 continue;
             }
             let outcome = store.begin_call_after(&save, call, title).await?;
@@ -183,13 +183,30 @@ impl LiveTurn {
     pub(crate) async fn save(&self, store: &dyn TurnStore) -> Result<(), SaveError> {
         let mut saved = self.saved.lock().await;
         while let Some(save) = self.next_save(*saved) {
-            self.save_one(store, &mut saved, &save).await?;
+            self.save_one(store, &mut saved, &save, Durability::Power).await?;
         }
         Ok(())
     }
 
-    async fn save_one(&self, store: &dyn TurnStore, saved: &mut usize, save: &Save) -> Result<(), SaveError> {
-        let outcome = store.save_events(std::slice::from_ref(save), Durability::Power).await?;
+    /// Saves all events but those of the last row, which the end of the turn saves. A model that is faster than the group
+    /// commits would otherwise leave its whole answer to that row, and every slow reader would hold it in memory.
+    pub(crate) async fn save_full_rows(&self, store: &dyn TurnStore) -> Result<(), SaveError> {
+        let mut saved = self.saved.lock().await;
+        while let Some(save) = self.next_save(*saved).filter(|save| self.has_more_than(save)) {
+            let durability = if self.is_only_text(&save) { Durability::Process } else { Durability::Power };
+            self.save_one(store, &mut saved, &save, durability).await?;
+        }
+        Ok(())
+    }
+
+    async fn save_one(
+        &self,
+        store: &dyn TurnStore,
+        saved: &mut usize,
+        save: &Save,
+        durability: Durability,
+    ) -> Result<(), SaveError> {
+        let outcome = store.save_events(std::slice::from_ref(save), durability).await?;
         if !self.note(saved, save, outcome.first().copied()) {
             return Err(SaveError::LeaseLost);
         }

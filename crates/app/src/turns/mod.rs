@@ -328,15 +328,9 @@ mod tests {
     use engine::Kind;
     use store::{MemoryTurnStore, NewTurn, Start, Takeover, TurnLimits};
 
-    use super::*;
+    use super::{rows::from_rows, *};
 
-    /// Between releasing a turn and forgetting it a node may wait for the database. A reader that comes back meanwhile gets
-    /// what another node has saved.
-    #[tokio::test]
-    async fn a_reader_of_a_released_turn_gets_the_rest_from_the_database() {
-        let store = Arc::new(MemoryTurnStore::default());
-        let node = |name: &str| Turns::new(store.clone(), name.to_owned(), CancellationToken::new());
-        let (here, there, owner) = (node("here"), node("there"), UserId::new("ann"));
+    async fn start(store: &MemoryTurnStore, owner: &UserId) -> StartedTurn {
         let new = NewTurn {
             conversation: None,
             new_conversation_id: None,
@@ -350,8 +344,36 @@ mod tests {
             limits: TurnLimits::default(),
             opening: Some(&|started: &StartedTurn| first_row(started, 1)),
         };
-        let Start::New(started) = store.start_turn(&owner, &new).await.unwrap() else { panic!("it is new") };
-        let says = |text: &str| Kind::TextDelta { block: 0, text: text.to_owned() };
+        let Start::New(started) = store.start_turn(owner, &new).await.unwrap() else { panic!("it is new") };
+        started
+    }
+
+    fn says(text: &str) -> Kind {
+        Kind::TextDelta { block: 0, text: text.to_owned() }
+    }
+
+    #[tokio::test]
+    async fn the_end_of_an_answer_that_came_at_once_saves_one_short_row() {
+        let store = Arc::new(MemoryTurnStore::default());
+        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
+        let started = start(&store, &UserId::new("ann")).await;
+        let live = turns.begin(started.clone(), 1);
+        (0..400).for_each(|_| live.publish(says(&"x".repeat(2_000))));
+        live.save_full_rows(&*store).await.unwrap();
+        let last = live.last_events(says("the end")).await;
+        let rows = store.events_from(started.turn, 0, i64::MAX).await.unwrap();
+        assert!(rows.iter().chain([&last.row]).all(|row| row.len() < 40_000), "a reader holds a few rows in memory");
+        assert_eq!(from_rows(&rows).len() + from_rows(std::slice::from_ref(&last.row)).len(), 402);
+    }
+
+    /// Between releasing a turn and forgetting it a node may wait for the database. A reader that comes back meanwhile gets
+    /// what another node has saved.
+    #[tokio::test]
+    async fn a_reader_of_a_released_turn_gets_the_rest_from_the_database() {
+        let store = Arc::new(MemoryTurnStore::default());
+        let node = |name: &str| Turns::new(store.clone(), name.to_owned(), CancellationToken::new());
+        let (here, there, owner) = (node("here"), node("there"), UserId::new("ann"));
+        let started = start(&store, &owner).await;
         let live = here.begin(started.clone(), 1);
         live.publish(says("one "));
         live.save(&*store).await.unwrap();

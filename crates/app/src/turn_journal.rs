@@ -16,7 +16,7 @@ pub(crate) struct StoreJournal<'a>(pub(crate) &'a Store);
 
 impl Journal for StoreJournal<'_> {
     fn begin<'a>(&'a self, call: &'a Call, title: &'a str) -> BoxFuture<'a, Result<(), JournalError>> {
-        Box::pin(async move { self.0.begin_call(call, title, NO_TURN).await.map_err(unwritable) })
+        Box::pin(async move { self.0.begin_call(call, title, NO_TURN).await.map(drop).map_err(unwritable) })
     }
 
     fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
@@ -24,7 +24,7 @@ impl Journal for StoreJournal<'_> {
     }
 
     fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
-        Box::pin(async move { self.0.refuse_call(call, failure).await.map_err(unwritable) })
+        Box::pin(async move { self.0.refuse_call(call, failure, NO_TURN).await.map_err(unwritable) })
     }
 
     fn retry_for(&self) -> Duration {
@@ -57,7 +57,7 @@ impl Journal for TurnJournal<'_> {
     fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
         Box::pin(async move {
             self.save().await?;
-            self.store.refuse_call(call, failure).await.map_err(unwritable)
+            self.store.refuse_call(call, failure, self.live.token).await.map_err(unwritable)
         })
     }
 

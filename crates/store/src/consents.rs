@@ -58,7 +58,7 @@ pub struct ConsentLine {
     pub scope: Option<ConsentScope>,
 }
 
-/// A new consent for a call.
+/// A call that needs a consent.
 pub struct NewConsent<'a> {
     pub owner: &'a UserId,
     pub answer: MessageId,
@@ -83,11 +83,13 @@ impl Consent {
 }
 
 impl Store {
-    /// Stores a consent that waits for a decision. The same call gets the same consent.
+    /// Stores a consent that waits for a decision. The same call gets the same consent. A node that lost the turn of the
+    /// call stores none.
     pub async fn ask_consent(&self, new: &NewConsent<'_>) -> Result<Uuid, StoreError> {
         const SQL: &str =
             "INSERT INTO consents (id, conversation_id, message_id, call_id, user_id, tool_name, input, created_at)
              SELECT $1, conversation_id, $2, $3, $4, $5, $6, $7 FROM messages WHERE id = $2
+                AND NOT EXISTS (SELECT 1 FROM turns WHERE message_id = $2 AND NOT (lease_token = $8 AND status = 'running'))
              ON CONFLICT (call_id) DO UPDATE SET tool_name = consents.tool_name RETURNING id";
         let row: Option<(Uuid,)> = self
             .write(SQL)
@@ -98,6 +100,7 @@ impl Store {
             .bind(new.tool_name)
             .bind(Json(new.input))
             .bind(self.clock.now())
+            .bind(self.call_leases.of(new.call))
             .fetch_optional()
             .await?;
         row.map(|(id,)| id).ok_or(StoreError::NotFound)
@@ -153,30 +156,33 @@ impl Store {
         Ok(rows.into_iter().map(line).collect())
     }
 
-    /// Whether a call may be made in the conversation of `answer`. The call uses up a consent for one call.
-    pub async fn use_consent(
-        &self,
-        owner: &UserId,
-        answer: MessageId,
-        tool_name: &str,
-        input: &Value,
-    ) -> Result<bool, StoreError> {
+    /// Whether a call may be made in its conversation. The call uses up a consent for one call, unless its node has lost
+    /// the turn.
+    pub async fn use_consent(&self, asked: &NewConsent<'_>) -> Result<bool, StoreError> {
         const FIND: &str = "SELECT c.id, c.scope, c.input FROM consents c
             JOIN messages m ON m.conversation_id = c.conversation_id
             WHERE m.id = $1 AND c.user_id = $2 AND c.tool_name = $3 AND c.decision = 'allow' ORDER BY c.created_at";
-        const USE: &str = "UPDATE consents SET decision = 'used' WHERE id = $1 AND decision = 'allow' RETURNING id";
-        let query = self.read(FIND).bind(answer.0).bind(owner.as_str()).bind(tool_name);
+        const USE: &str = "UPDATE consents SET decision = 'used' WHERE id = $1 AND decision = 'allow'
+            AND NOT EXISTS (SELECT 1 FROM turns WHERE message_id = $2 AND NOT (lease_token = $3 AND status = 'running'))
+            RETURNING id";
+        let query = self.read(FIND).bind(asked.answer.0).bind(asked.owner.as_str()).bind(asked.tool_name);
         let given: Vec<(Uuid, String, Json<Value>)> = query.fetch_all().await?;
         let mut once = Vec::new();
         for (id, scope, Json(allowed)) in given {
             match scope.as_str() {
                 "conversation" => return Ok(true),
-                "once" if allowed == *input => once.push(id),
+                "once" if allowed == *asked.input => once.push(id),
                 _ => {}
             }
         }
         for id in once {
-            let used: Option<(Uuid,)> = self.write(USE).bind(id).fetch_optional().await?;
+            let used: Option<(Uuid,)> = self
+                .write(USE)
+                .bind(id)
+                .bind(asked.answer.0)
+                .bind(self.call_leases.of(asked.call))
+                .fetch_optional()
+                .await?;
             if used.is_some() {
                 return Ok(true);
             }

@@ -29,7 +29,7 @@ impl CallLeases {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call, token);
     }
 
-    fn of(&self, call: CallId) -> i64 {
+    pub(super) fn of(&self, call: CallId) -> i64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&call).copied().unwrap_or(NO_TURN)
     }
 
@@ -166,15 +166,17 @@ impl Store {
         settle_under(tx, call, self.call_leases.of(call), effect).await
     }
 
-    /// Opens a row, or takes over a row that another node has opened: this node holds the lease of the turn now.
-    pub async fn begin_call(&self, call: &Call, title: &str, token: i64) -> Result<(), StoreError> {
+    /// Opens a row, or takes over a row that another node has opened. False if this node does not hold the lease of the
+    /// turn: the call must not be made, because only effects in this database are fenced again.
+    pub async fn begin_call(&self, call: &Call, title: &str, token: i64) -> Result<bool, StoreError> {
         const SQL: &str =
             "INSERT INTO tool_calls (id, message_id, user_id, tool_name, title, parameters, status, lease_token, created_at)
              SELECT $1, $2, $3, $4, $5, $6, 'running', $7, $8
              WHERE NOT EXISTS (SELECT 1 FROM turns WHERE message_id = $2 AND NOT (lease_token = $7 AND status = 'running'))
-             ON CONFLICT (id) DO NOTHING";
+             ON CONFLICT (id) DO NOTHING RETURNING id";
         self.call_leases.hold(call.id, token);
-        self.write(SQL)
+        let begun: Option<(Uuid,)> = self
+            .write(SQL)
             .bind(call.id.0)
             .bind(call.message.map(|message| message.0))
             .bind(call.owner.as_str())
@@ -183,17 +185,30 @@ impl Store {
             .bind(Json(&*call.input))
             .bind(token)
             .bind(self.clock.now())
-            .execute()
+            .fetch_optional()
             .await?;
-        Ok(())
+        match (begun, call.message) {
+            (None, Some(message)) => self.holds_turn_of(message, token).await,
+            _ => Ok(true),
+        }
     }
 
-    /// Stores a call that was refused before it ran.
-    pub async fn refuse_call(&self, call: &Call, failure: &Failure) -> Result<(), StoreError> {
+    /// Whether the turn of an answer, if it has one, runs under this token.
+    async fn holds_turn_of(&self, answer: MessageId, token: i64) -> Result<bool, StoreError> {
+        const SQL: &str =
+            "SELECT id FROM turns WHERE message_id = $1 AND NOT (lease_token = $2 AND status = 'running')";
+        let lost: Option<(Uuid,)> = self.read(SQL).bind(answer.0).bind(token).fetch_optional().await?;
+        Ok(lost.is_none())
+    }
+
+    /// Stores a call that was refused before it ran, unless another node has the turn.
+    pub async fn refuse_call(&self, call: &Call, failure: &Failure, token: i64) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO tool_calls
                 (id, message_id, user_id, tool_name, parameters, status, result, duration_ms, retryable, was_retried,
                  created_at, finished_at)
-             VALUES ($1, $2, $3, $4, $5, 'refused', $6, $7, $8, $9, $10, $10) ON CONFLICT (id) DO NOTHING";
+             SELECT $1, $2, $3, $4, $5, 'refused', $6, $7, $8, $9, $10, $10
+             WHERE NOT EXISTS (SELECT 1 FROM turns WHERE message_id = $2 AND NOT (lease_token = $11 AND status = 'running'))
+             ON CONFLICT (id) DO NOTHING";
         self.write(SQL)
             .bind(call.id.0)
             .bind(call.message.map(|message| message.0))
@@ -205,6 +220,7 @@ impl Store {
             .bind(failure.retryable)
             .bind(failure.was_retried)
             .bind(self.clock.now())
+            .bind(token)
             .execute()
             .await?;
         Ok(())

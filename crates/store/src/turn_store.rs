@@ -55,8 +55,9 @@ pub trait TurnStore: Send + Sync {
     /// The same for a turn that was taken over and could not be started. The takeover is not counted.
     fn release_unbegun(&self, turn: TurnId, token: i64) -> Pending<'_, ()>;
 
-    /// Opens the journal row of a tool call before the tool runs. A second attempt changes nothing.
-    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()>;
+    /// Opens the journal row of a tool call before the tool runs. A second attempt changes nothing. False if the token of
+    /// the turn is another one.
+    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, bool>;
     /// Saves the events before a call and opens its row in one commit, or does neither.
     fn begin_call_after<'a>(&'a self, save: &'a Save, call: &'a Call, title: &'a str) -> Pending<'a, Saved>;
     /// Commits the effect of a call. A second attempt changes nothing and returns the output of the first. A call that
@@ -65,7 +66,7 @@ pub trait TurnStore: Send + Sync {
     /// Closes the row and returns its outcome: a committed effect takes precedence over a failure.
     fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome>;
     /// Stores a call that was refused before it ran.
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()>;
+    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()>;
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>>;
 
     /// The time of the store. Lease expiry uses it.
@@ -149,7 +150,7 @@ impl TurnStore for Store {
         Box::pin(self.release_unbegun(turn, token))
     }
 
-    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()> {
+    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, bool> {
         Box::pin(self.begin_call(call, title, token))
     }
 
@@ -165,8 +166,8 @@ impl TurnStore for Store {
         Box::pin(self.finish_call(call, token, outcome))
     }
 
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()> {
-        Box::pin(self.refuse_call(call, failure))
+    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
+        Box::pin(self.refuse_call(call, failure, token))
     }
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {

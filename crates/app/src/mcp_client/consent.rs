@@ -16,11 +16,11 @@ pub(super) async fn check(
     // Without an agent the user makes the call directly, and only tools that the operator listed in `direct` are
     // available.
     let Some(answer) = cx.answer else { return Ok(()) };
-    if store.use_consent(&cx.owner, answer, tool_name, input).await.map_err(bug)? {
+    let asked = NewConsent { owner: &cx.owner, answer, call: cx.call, tool_name, input };
+    if store.use_consent(&asked).await.map_err(bug)? {
         return Ok(());
     }
-    let new = NewConsent { owner: &cx.owner, answer, call: cx.call, tool_name, input };
-    let id = store.ask_consent(&new).await.map_err(bug)?;
+    let id = store.ask_consent(&asked).await.map_err(bug)?;
     Err(ToolError::NeedsConsent {
         id,
         message: format!(

@@ -233,7 +233,7 @@ impl TurnStore for SimStore {
         })
     }
 
-    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, ()> {
+    fn begin_call<'a>(&'a self, call: &'a Call, title: &'a str, token: i64) -> Pending<'a, bool> {
         self.tokens.lock().unwrap().insert(call.id, token);
         self.ask("begin_call", move |store| store.begin_call(call, title, token))
     }
@@ -259,8 +259,8 @@ impl TurnStore for SimStore {
         self.ask("finish_call", move |store| store.finish_call(call, token, outcome))
     }
 
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()> {
-        self.ask("refuse_call", move |store| store.refuse_call(call, failure))
+    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
+        self.ask("refuse_call", move |store| store.refuse_call(call, failure, token))
     }
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {

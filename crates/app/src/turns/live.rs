@@ -176,7 +176,11 @@ impl LiveTurn {
             }
         }
         drop(saved);
-        Ok(store.begin_call(call, title, self.token).await?)
+        if !store.begin_call(call, title, self.token).await? {
+            self.leave();
+            return Err(SaveError::LeaseLost);
+        }
+        Ok(())
     }
 
     /// Saves the events of this turn now.

@@ -366,6 +366,21 @@ mod tests {
         assert_eq!(from_rows(&rows).len() + from_rows(std::slice::from_ref(&last.row)).len(), 402);
     }
 
+    /// The effect of a call to another server cannot be fenced, so the call must not be made.
+    #[tokio::test]
+    async fn a_node_that_lost_a_turn_begins_no_call_although_its_events_are_saved() {
+        let store = Arc::new(MemoryTurnStore::default());
+        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
+        let owner = UserId::new("ann");
+        let started = start(&store, &owner).await;
+        let live = turns.begin(started.clone(), 1);
+        let dead = store.dead_turns(Some("here")).await.unwrap().remove(0);
+        store.take_over(&dead, "here", Takeover::Continue).await.unwrap().unwrap();
+        let (message, input) = (Some(started.message), Arc::new(serde_json::json!({})));
+        let call = engine::Call { id: engine::CallId::new(), owner, message, name: "other__add".into(), input };
+        assert!(matches!(live.begin_call(&*store, &call, "Add").await, Err(SaveError::LeaseLost)));
+    }
+
     /// Between releasing a turn and forgetting it a node may wait for the database. A reader that comes back meanwhile gets
     /// what another node has saved.
     #[tokio::test]

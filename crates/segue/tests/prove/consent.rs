@@ -1,13 +1,14 @@
 //! A call to another MCP server that needs the user's consent: the server dies while it asks for consent, while it
-//! stores the decision, and while it makes the call.
+//! stores the decision, and while it makes the call; or it is paused while it makes an allowed call.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use serde_json::{Value, json};
 
 use crate::{
     check, model,
-    plan::{Found, Plan, Tried, enumerate},
+    plan::{Found, Plan, Tried, enumerate, with_lease},
+    signals::{end_open_transactions, signal, until, wait_until_paused},
     support::{Process, World, http, read_until_cut},
 };
 
@@ -16,26 +17,85 @@ pub(crate) async fn every_point(plan: Plan) -> Found {
     enumerate(plan, plan.stride, "point", |n| at_point(&model, n)).await
 }
 
-async fn at_point(model: &[(&'static str, String)], n: usize) -> Tried {
-    // The other server needs no model and is not killed.
-    let (world, other_world) = (World::new().await, World::new().await);
-    let other = Process::start(&other_world, &[]).await;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("segue.toml");
+type Settings = Vec<(&'static str, String)>;
+
+/// The other server, which needs no model and is not killed, and the settings of a server that may call it.
+async fn other_server(
+    world: &World,
+    folder: &Path,
+    model: &[(&'static str, String)],
+    lease_ms: u64,
+) -> (Process, Settings) {
+    let other = Process::start(world, &[]).await;
+    let file = folder.join("segue.toml");
     std::fs::write(&file, format!("[mcp.othermcp]\nurl = '{}/mcp'\ntools = ['add_task']\n", other.url)).unwrap();
-    let own = [("SEGUE_LEASE_MS", "5000".to_owned()), ("SEGUE_CONFIG", file.display().to_string())];
-    let settings: Vec<_> = model.iter().cloned().chain(own).collect();
-    let dying: Vec<_> = settings.iter().cloned().chain([("SEGUE_CRASH_AT", n.to_string())]).collect();
+    let own = [("SEGUE_CONFIG", file.display().to_string())];
+    let settings = with_lease(model, lease_ms).into_iter().chain(own).collect();
+    (other, settings)
+}
+
+fn and(settings: &Settings, name: &'static str, n: usize) -> Settings {
+    settings.iter().cloned().chain([(name, n.to_string())]).collect()
+}
+
+async fn at_point(model: &[(&'static str, String)], n: usize) -> Tried {
+    let (world, other_world, folder) = (World::new().await, World::new().await, tempfile::tempdir().unwrap());
+    let (other, settings) = other_server(&other_world, folder.path(), model, 5000).await;
+    let dying = and(&settings, "SEGUE_CRASH_AT", n);
     let mut server = Process::start(&world, &dying).await;
-    let is_whole = play(&server).await.is_some();
+    let is_whole = play(&server, "once").await.is_some();
     let died = server.has_crashed(Duration::from_millis(150)).await;
     server.kill_at_once().await;
     let server = Process::start(&world, &settings).await;
     (died || !is_whole, broken(&server, &other).await)
 }
 
+/// Two nodes: the node that makes a call, which the user has allowed in the whole conversation, is paused at its 1st, 2nd, …
+/// statement or commit, and the other takes the turn over.
+pub(crate) async fn every_pause(plan: Plan) -> Found {
+    let model = model::start(plan).await;
+    let stride = if plan.stride == 1 { 1 } else { plan.stride * 2 };
+    enumerate(plan, stride, "pause at point", |n| paused_at(&model, n)).await
+}
+
+async fn paused_at(model: &[(&'static str, String)], n: usize) -> Tried {
+    const RUNNING: &str = "SELECT 'token ' || lease_token FROM turns WHERE status = 'running'";
+    let (world, other_world, folder) = (World::new().await, World::new().await, tempfile::tempdir().unwrap());
+    let (other, settings) = other_server(&other_world, folder.path(), model, 1000).await;
+    let healthy = Process::start(&world, &settings).await;
+    play(&healthy, "conversation").await.expect("the call is allowed");
+    let listed = healthy.get("/api/conversations").await;
+    let conversation = listed["conversations"][0]["id"].clone();
+    let node = Process::start(&world, &and(&settings, "SEGUE_PAUSE_AT", n)).await;
+    let asked = node.post("/api/chat/stream", json!({"message": "outside", "conversationId": conversation}));
+    let asking = async { read_until_cut(asked.await, &mut Vec::new()).await };
+    tokio::pin!(asking);
+    let was_paused = tokio::select! {
+        biased;
+        () = wait_until_paused(node.pid()) => true,
+        () = &mut asking => false,
+    };
+    let mut broken = Vec::new();
+    if was_paused {
+        end_open_transactions(&world).await;
+        if !until(&world, RUNNING, |rows| !rows.iter().any(|row| row == "token 1")).await {
+            broken.push("the turn is not taken over".to_owned());
+        }
+        signal(node.pid(), "-CONT").await;
+        asking.await;
+    }
+    let path = format!("/api/conversations/{}", conversation.as_str().unwrap());
+    check::until_nothing_runs(&healthy, &path).await;
+    let answers = healthy.get(&path).await["messages"].clone();
+    // A node that was paused before it stored the message has asked nothing.
+    let Some(answer) = answers.get(5) else { return (was_paused, broken) };
+    let expected = if answer.to_string().contains("outcome is unknown") { 1..=2 } else { 2..=2 };
+    broken.extend(effects_on_other_server(&other, expected, &format!("after two calls: {answer}")).await);
+    (was_paused, broken)
+}
+
 /// Asks for a call that needs consent, and allows it. `None` if the server died.
-async fn play(server: &Process) -> Option<()> {
+async fn play(server: &Process, decision: &str) -> Option<()> {
     let client = http();
     let post = async |path: &str, body: Value| client.post(format!("{}{path}", server.url)).json(&body).send().await;
     let mut events = Vec::new();
@@ -45,7 +105,7 @@ async fn play(server: &Process) -> Option<()> {
     if !check::is_end(events.last()?) {
         return None;
     }
-    let decided = post(&format!("/api/consents/{asked}"), json!({"decision": "once"})).await.ok()?;
+    let decided = post(&format!("/api/consents/{asked}"), json!({"decision": decision})).await.ok()?;
     let turn = decided.json::<Value>().await.ok()?["turnId"].as_str()?.to_owned();
     let mut events = Vec::new();
     let stream = client.get(format!("{}/api/turns/{turn}/stream?after=0", server.url)).send().await.ok()?;

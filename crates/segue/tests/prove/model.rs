@@ -59,6 +59,7 @@ const SCRIPTS: &[(&str, Script)] = &[
     ("consent", &[("I ask. ", &[("othermcp__add_task", "outside")]), ("It cannot be known. ", &[])]),
     // The first call is the user's decision, not the model's.
     ("Allow", &[("", &[("othermcp__add_task", "outside")]), ("It is outside. ", &[])]),
+    ("outside", &[("I call it. ", &[("othermcp__add_task", "outside")]), ("It is outside. ", &[])]),
     ("long", &[(LONG, &[])]),
     ("longest", &[(LONGEST, &[])]),
     ("silent", &[(SILENT, &[])]),

@@ -36,6 +36,7 @@ pub(crate) fn all() -> Vec<Part> {
         pause::NAMES.map(|name| part(format!("fence: {name}"), true, move |plan| pause::every_fence(name, plan)));
     let rest = [
         part("crash: consent", false, consent::every_point),
+        part("pause: consent", true, consent::every_pause),
         part("outage longer than a lease, two nodes", true, outage::two_nodes),
         part("outage: start and end collide", true, outage::collide),
         part("nodes: a running node keeps its turn", false, nodes::keeps_its_turn),

@@ -168,12 +168,13 @@ impl TurnStore for MemoryTurnStore {
         })
     }
 
-    fn begin_call<'a>(&'a self, call: &'a Call, _: &'a str, token: i64) -> Pending<'a, ()> {
+    fn begin_call<'a>(&'a self, call: &'a Call, _: &'a str, token: i64) -> Pending<'a, bool> {
         self.change(|state, _| {
-            if call.message.is_none_or(|message| state.turns.is_held(message, token)) {
+            let is_held = call.message.is_none_or(|message| state.turns.is_held(message, token));
+            if is_held {
                 state.calls.begin(call, token);
             }
-            Ok(())
+            Ok(is_held)
         })
     }
 
@@ -198,9 +199,11 @@ impl TurnStore for MemoryTurnStore {
         self.change(|state, _| Ok(state.calls.finish(call, token, outcome)))
     }
 
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()> {
+    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
         self.change(|state, _| {
-            state.calls.refuse(call, failure);
+            if call.message.is_none_or(|message| state.turns.is_held(message, token)) {
+                state.calls.refuse(call, failure);
+            }
             Ok(())
         })
     }

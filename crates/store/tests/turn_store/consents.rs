@@ -1,8 +1,10 @@
 //! A consent and the turn that carries it out: one commit, and a node that takes the turn over finds the call.
 
-use engine::{CallId, Recorded, UserId};
+use std::sync::Arc;
+
+use engine::{Call, CallId, Recorded, UserId};
 use serde_json::json;
-use store::{ConsentScope, NewConsent, NewTurn, Start, StartedTurn, Store, StoreError, Takeover};
+use store::{ConsentScope, FIRST_TOKEN, NewConsent, NewTurn, Start, StartedTurn, Store, StoreError, Takeover};
 use uuid::Uuid;
 
 use crate::subject::{message, message_in, on_every_database, user};
@@ -14,20 +16,27 @@ async fn start(store: &Store, owner: &UserId, new: NewTurn<'_>) -> Result<Starte
     }
 }
 
+async fn begin(store: &Store, owner: &UserId, turn: &StartedTurn, id: CallId) -> bool {
+    let (owner, message, name) = (owner.clone(), Some(turn.message), "other__add".into());
+    let call = Call { id, owner, message, name, input: Arc::new(json!({"title": "x"})) };
+    store.begin_call(&call, "Add", FIRST_TOKEN).await.unwrap()
+}
+
 /// A question about a call in a conversation, and the turn that asked it.
-async fn asked(store: &Store, owner: &UserId) -> (StartedTurn, CallId, Uuid) {
+async fn asked(store: &Store, owner: &UserId) -> (StartedTurn, Uuid) {
     let turn = start(store, owner, message("n1")).await.unwrap();
     let (call, input) = (CallId::new(), json!({"title": "x"}));
     let new = NewConsent { owner, answer: turn.message, call, tool_name: "other__add", input: &input };
+    begin(store, owner, &turn, call).await;
     let id = store.ask_consent(&new).await.unwrap();
-    (turn, call, id)
+    (turn, id)
 }
 
 #[tokio::test]
 async fn a_decision_whose_turn_cannot_start_is_not_made() {
     on_every_database(async |store| {
         let ann = user("ann");
-        let (turn, _, id) = asked(store, &ann).await;
+        let (turn, id) = asked(store, &ann).await;
         let decides = Some((id, ConsentScope::Once));
         let allowed = NewTurn { decides, ..message_in(turn.conversation, "n1") };
         assert!(matches!(start(store, &ann, allowed).await, Err(StoreError::Conflict(_))), "a turn runs there");
@@ -46,7 +55,7 @@ async fn a_decision_whose_turn_cannot_start_is_not_made() {
 async fn the_call_of_a_decision_is_known_to_a_node_that_takes_its_turn_over_until_it_is_used() {
     on_every_database(async |store| {
         let (ann, bob) = (user("ann"), user("bob"));
-        let (first, _, id) = asked(store, &ann).await;
+        let (first, id) = asked(store, &ann).await;
         assert_eq!(store.decided_call(&ann, first.turn).await.unwrap(), None, "this turn decides nothing");
         let name = store.open_consent(&ann, id).await.unwrap().client_message_id();
         let decides = Some((id, ConsentScope::Once));
@@ -55,8 +64,10 @@ async fn the_call_of_a_decision_is_known_to_a_node_that_takes_its_turn_over_unti
         let call = Some(("other__add".to_owned(), json!({"title": "x"})));
         assert_eq!(store.decided_call(&ann, turn.turn).await.unwrap(), call);
         assert_eq!(store.decided_call(&bob, turn.turn).await.unwrap(), None, "not another user's");
-        let used = store.use_consent(&ann, first.message, "other__add", &json!({"title": "x"})).await.unwrap();
-        assert!(used);
+        let (call, input) = (CallId::new(), json!({"title": "x"}));
+        begin(store, &ann, &first, call).await;
+        let asked = NewConsent { owner: &ann, answer: first.message, call, tool_name: "other__add", input: &input };
+        assert!(store.use_consent(&asked).await.unwrap());
         assert_eq!(store.decided_call(&ann, turn.turn).await.unwrap(), None, "a consent is for one call");
     })
     .await;
@@ -66,18 +77,9 @@ async fn the_call_of_a_decision_is_known_to_a_node_that_takes_its_turn_over_unti
 async fn a_call_that_has_only_asked_has_not_run() {
     on_every_database(async |store| {
         let ann = user("ann");
-        let (turn, call, _) = asked(store, &ann).await;
-        let of = |id| engine::Call {
-            id,
-            owner: ann.clone(),
-            message: Some(turn.message),
-            name: "other__add".into(),
-            input: std::sync::Arc::new(json!({"title": "x"})),
-        };
+        let (turn, _) = asked(store, &ann).await;
         let under_way = CallId::new();
-        for id in [call, under_way] {
-            store.begin_call(&of(id), "Add", 1).await.unwrap();
-        }
+        assert!(begin(store, &ann, &turn, under_way).await);
         let dead = store.dead_turns(Some("n1")).await.unwrap().remove(0);
         store.take_over(&dead, "n1", Takeover::Continue).await.unwrap().expect("it is this node's");
         let known: Vec<_> = store.calls_of(turn.message).await.unwrap();
@@ -87,6 +89,27 @@ async fn a_call_that_has_only_asked_has_not_run() {
             [(under_way, Recorded::Begun)],
             "the question is asked again, the other call is not made again"
         );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_node_that_lost_the_turn_asks_for_no_consent_and_uses_none() {
+    on_every_database(async |store| {
+        let ann = user("ann");
+        let (first, id) = asked(store, &ann).await;
+        let decides = Some((id, ConsentScope::Once));
+        start(store, &ann, NewTurn { decides, ..message("n1") }).await.unwrap();
+        let (call, input) = (CallId::new(), json!({"title": "x"}));
+        assert!(begin(store, &ann, &first, call).await);
+        let asked = NewConsent { owner: &ann, answer: first.message, call, tool_name: "other__add", input: &input };
+        for dead in store.dead_turns(Some("n1")).await.unwrap() {
+            store.take_over(&dead, "n1", Takeover::Continue).await.unwrap().expect("it is free");
+        }
+        assert!(!store.use_consent(&asked).await.unwrap(), "the other node makes the call");
+        assert!(matches!(store.ask_consent(&asked).await, Err(StoreError::NotFound)));
+        assert!(!begin(store, &ann, &first, CallId::new()).await, "it must not make a call");
+        assert_eq!(store.consents(&ann, first.conversation).await.unwrap().len(), 1, "no question is added");
     })
     .await;
 }

@@ -206,7 +206,9 @@ async fn a_node_that_lost_the_turn_opens_no_call() {
         assert_eq!(subject.take_over(&dead[0], "n2").await, Some(SECOND_TOKEN));
         let (id, owner, message) = (CallId::new(), user("ana"), Some(started.message));
         let call = Call { id, owner, message, name: "add_task".into(), input: Arc::new(json!({})) };
-        subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.expect("the store answers");
+        assert!(!subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.unwrap(), "on {}", subject.name);
+        let refusal = Failure::interrupted();
+        subject.store.refuse_call(&call, &refusal, FIRST_TOKEN).await.expect("the store answers");
         let settled = subject.store.settle_call(call.id, FIRST_TOKEN, json!({})).await;
         assert!(matches!(settled, Err(StoreError::Conflict(_))), "{settled:?} on {}", subject.name);
         assert_eq!(journal(subject, started.message).await, [], "on {}", subject.name);

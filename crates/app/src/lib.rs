@@ -295,11 +295,6 @@ impl App {
         Some(IndexReading { tracks: info.n_tracks, lag: (newest - info.revision).max(0) })
     }
 
-    /// The title of a tool for users.
-    pub(crate) fn title_of<'a>(&'a self, tool: &'a str) -> &'a str {
-        self.agents.values().find_map(|(toolbox, _)| toolbox.spec(tool)).map_or(tool, |spec| spec.title)
-    }
-
     pub(crate) fn toolbox_of(&self, agent: &Agent) -> &Toolbox {
         &self.agents[agent.id].0
     }

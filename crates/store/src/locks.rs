@@ -79,3 +79,13 @@ async fn lock_rows(tx: &mut Tx, sql: &'static str, keys: &[String]) -> Result<()
     }
     Ok(())
 }
+
+/// Locks the conversations of a user until the end of the transaction. Start and end of a turn lock the conversation before
+/// the turn and its calls.
+pub(crate) async fn lock_conversations(tx: &mut Tx, owner: &str) -> Result<(), StoreError> {
+    const SQL: &str = "SELECT id FROM conversations WHERE user_id = $1 ORDER BY id FOR UPDATE";
+    if tx.is_postgres() {
+        let _locked: Vec<(Uuid,)> = tx.query(SQL).bind(owner).fetch_all().await?;
+    }
+    Ok(())
+}

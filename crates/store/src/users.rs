@@ -1,6 +1,6 @@
 //! Built-in accounts and their credentials.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::{
     Store, StoreError,
     documents::project,
-    locks::{lock_documents, lock_entries, lock_library},
+    locks::{lock_conversations, lock_documents, lock_entries, lock_library},
     schedule::park,
 };
 
@@ -56,8 +56,8 @@ impl KeyKind {
 pub struct NewKey {
     pub hash: Hash,
     pub kind: KeyKind,
-    /// `None`: valid until it is revoked.
-    pub expires_at: Option<DateTime<Utc>>,
+    /// How long it is valid, from now by the clock of the database. `None`: until it is revoked.
+    pub lasts: Option<TimeDelta>,
 }
 
 #[derive(Clone, Debug)]
@@ -65,9 +65,9 @@ pub struct KeyHolder {
     pub id: Uuid,
     pub name: String,
     pub is_operator: bool,
-    pub expires_at: Option<DateTime<Utc>>,
+    /// How long the key is still valid. `None`: until it is revoked.
+    pub remains: Option<TimeDelta>,
 }
-from_row!(KeyHolder { id, name, is_operator, expires_at });
 
 #[derive(Clone, Debug)]
 pub struct Credentials {
@@ -169,6 +169,7 @@ impl Store {
         const SQL: &str = "DELETE FROM accounts WHERE id = $1";
         let owner = account.owner();
         let mut tx = self.begin().await?;
+        lock_conversations(&mut tx, owner.as_str()).await?;
         lock_library(&mut tx, owner.as_str()).await?;
         lock_entries(&mut tx, owner.as_str()).await?;
         let recordings: Vec<(String,)> = tx.query(OWNED_RECORDINGS).bind(owner.as_str()).fetch_all().await?;
@@ -195,7 +196,7 @@ impl Store {
             .bind(account)
             .bind(key.kind.as_str())
             .bind(self.clock.now())
-            .bind(key.expires_at)
+            .bind(key.lasts.map(|lasts| self.clock.now() + lasts))
             .execute()
             .await?;
         Ok(())
@@ -206,13 +207,21 @@ impl Store {
         const SQL: &str =
             "SELECT a.id, a.name, a.is_operator, k.expires_at FROM keys k JOIN accounts a ON a.id = k.account_id
             WHERE k.hash = $1 AND k.kind = $2 AND (k.expires_at IS NULL OR k.expires_at > $3)";
-        let holder = self.read(SQL).bind(&hash[..]).bind(kind.as_str()).bind(self.clock.now()).fetch_optional().await?;
-        Ok(holder)
+        let now = self.clock.now();
+        let row: Option<(Uuid, String, bool, Option<DateTime<Utc>>)> =
+            self.read(SQL).bind(&hash[..]).bind(kind.as_str()).bind(now).fetch_optional().await?;
+        Ok(row.map(|(id, name, is_operator, expires_at)| KeyHolder {
+            id,
+            name,
+            is_operator,
+            remains: expires_at.map(|at| at - now),
+        }))
     }
 
-    pub async fn extend_key(&self, hash: &Hash, until: DateTime<Utc>) -> Result<(), StoreError> {
+    /// Makes a key valid for this long, from now on.
+    pub async fn extend_key(&self, hash: &Hash, lasts: TimeDelta) -> Result<(), StoreError> {
         const SQL: &str = "UPDATE keys SET expires_at = $2 WHERE hash = $1";
-        self.write(SQL).bind(&hash[..]).bind(until).execute().await?;
+        self.write(SQL).bind(&hash[..]).bind(self.clock.now() + lasts).execute().await?;
         Ok(())
     }
 
@@ -241,17 +250,19 @@ impl Store {
             .bind(account)
             .bind(key.kind.as_str())
             .bind(self.clock.now())
-            .bind(key.expires_at)
+            .bind(key.lasts.map(|lasts| self.clock.now() + lasts))
             .execute()
             .await?;
         tx.commit().await?;
         Ok(())
     }
 
-    pub async fn add_invitation(&self, hash: &Hash, expires_at: DateTime<Utc>) -> Result<(), StoreError> {
+    /// Stores an invitation. Returns when it expires.
+    pub async fn add_invitation(&self, hash: &Hash, lasts: TimeDelta) -> Result<DateTime<Utc>, StoreError> {
         const SQL: &str = "INSERT INTO invitations (hash, expires_at) VALUES ($1, $2)";
+        let expires_at = self.clock.now() + lasts;
         self.write(SQL).bind(&hash[..]).bind(expires_at).execute().await?;
-        Ok(())
+        Ok(expires_at)
     }
 
     /// Whether an invitation can still be accepted.

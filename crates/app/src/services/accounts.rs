@@ -94,8 +94,8 @@ impl Accounts {
     }
 
     #[instrument(name = "accounts.extend_key", skip_all)]
-    pub async fn extend_key(&self, hash: &Hash, until: DateTime<Utc>) -> Result<(), Error> {
-        Ok(self.store.extend_key(hash, until).await?)
+    pub async fn extend_key(&self, hash: &Hash, lasts: TimeDelta) -> Result<(), Error> {
+        Ok(self.store.extend_key(hash, lasts).await?)
     }
 
     #[instrument(name = "accounts.revoke_key", skip_all)]
@@ -112,9 +112,10 @@ impl Accounts {
 
 /// Invitations.
 impl Accounts {
+    /// Stores an invitation. Returns when it expires.
     #[instrument(name = "accounts.invite", skip_all)]
-    pub async fn invite(&self, hash: &Hash, expires_at: DateTime<Utc>) -> Result<(), Error> {
-        Ok(self.store.add_invitation(hash, expires_at).await?)
+    pub async fn invite(&self, hash: &Hash, lasts: TimeDelta) -> Result<DateTime<Utc>, Error> {
+        Ok(self.store.add_invitation(hash, lasts).await?)
     }
 
     /// Whether an invitation can still be accepted.

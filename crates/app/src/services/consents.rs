@@ -55,13 +55,13 @@ impl App {
     async fn carry_out(self: &Arc<Self>, owner: &UserId, id: Uuid, scope: ConsentScope) -> Result<StartedTurn, Error> {
         let consent = self.store.open_consent(owner, id).await?;
         self.store.choose_branch(owner, consent.conversation, consent.answer).await?;
-        let title = self.title_of(&consent.tool_name);
         let said = match scope {
             ConsentScope::Once => "Allow once",
             ConsentScope::Conversation => "Allow in this conversation",
         };
         let ask = Ask {
-            text: format!("{said}: {title}"),
+            // The name of the tool, not its title: the other server wrote the title, and this is the user's message.
+            text: format!("{said}: {}", consent.tool_name),
             conversation: Some(consent.conversation),
             client_message_id: Some(consent.client_message_id()),
             ..Ask::default()

@@ -1,13 +1,11 @@
 //! Built-in accounts: a session cookie for the page, a bearer token for scripts.
 
-use std::time::Duration;
-
 use app::{
     Error,
     services::accounts::{self as service, Account, AccountName, KeyHolder, KeyKind, NewKey},
 };
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use engine::UserId;
 
 use super::{
@@ -25,7 +23,7 @@ const COOKIE: &str = "segue_session";
 /// 0.1 stay valid.
 const HOST_COOKIE: &str = "__Host-segue_session";
 /// A session ends after this many days without use.
-const SESSION_DAYS: i64 = 30;
+const SESSION_LASTS: TimeDelta = TimeDelta::days(30);
 /// A session in use is extended once a day, not with every request.
 const EXTEND_BELOW_DAYS: i64 = 29;
 pub(crate) const TOKEN_PREFIX: &str = "segue_";
@@ -157,8 +155,8 @@ pub(super) async fn caller(
     let holder = service.key_holder(&hash, KeyKind::Session).await?.ok_or_else(please_sign_in)?;
     csrf::check(method, headers)?;
     let mut renewed_cookie = None;
-    if holder.expires_at.is_some_and(|at| at < Utc::now() + TimeDelta::days(EXTEND_BELOW_DAYS)) {
-        service.extend_key(&hash, session_end()).await?;
+    if holder.remains.is_some_and(|remains| remains < TimeDelta::days(EXTEND_BELOW_DAYS)) {
+        service.extend_key(&hash, SESSION_LASTS).await?;
         renewed_cookie = Some(set_cookie(headers, &Session(session)));
     }
     Ok(Admitted { caller: holder.into(), renewed_cookie })
@@ -185,8 +183,7 @@ pub(crate) fn sessions(headers: &HeaderMap) -> Vec<String> {
 }
 
 pub(crate) fn set_cookie(headers: &HeaderMap, session: &Session) -> HeaderValue {
-    let age = Duration::from_secs(SESSION_DAYS.unsigned_abs() * 24 * 60 * 60).as_secs();
-    cookie(headers, &session.0, age)
+    cookie(headers, &session.0, SESSION_LASTS.num_seconds().unsigned_abs())
 }
 
 /// Headers that delete every Segue cookie, including that of 0.1.
@@ -204,11 +201,7 @@ pub(super) fn cookie(headers: &HeaderMap, value: &str, age_seconds: u64) -> Head
 }
 
 fn session_key(key: &Key) -> NewKey {
-    NewKey { hash: key.hash, kind: KeyKind::Session, expires_at: Some(session_end()) }
-}
-
-fn session_end() -> DateTime<Utc> {
-    Utc::now() + TimeDelta::days(SESSION_DAYS)
+    NewKey { hash: key.hash, kind: KeyKind::Session, lasts: Some(SESSION_LASTS) }
 }
 
 fn no_invitation() -> ApiError {

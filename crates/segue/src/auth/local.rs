@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, Method, Uri, header},
+    http::{Method, Uri, Version, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -16,7 +16,7 @@ use crate::{error::ApiError, router::AppState, security_headers::is_of_the_page}
 /// A layer for every route: page, metrics and documents are as private as the rest.
 pub(crate) async fn refuse_others(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     if matches!(state.auth, Auth::Local)
-        && let Err(refusal) = check(request.method(), request.uri().path(), request.headers())
+        && let Err(refusal) = check(&request)
     {
         return refusal.into_response();
     }
@@ -26,12 +26,14 @@ pub(crate) async fn refuse_others(State(state): State<Arc<AppState>>, request: R
 /// `Host` must be a loopback name (DNS rebinding uses other names that resolve to this machine), and so must a
 /// browser's `Origin`. Requests that a proxy forwarded or that another site caused are rejected. A link on another
 /// site may open the page itself.
-fn check(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), ApiError> {
+fn check(request: &Request) -> Result<(), ApiError> {
+    let (method, path, headers) = (request.method(), request.uri().path(), request.headers());
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !is_loopback(host) {
         return Err(ApiError::forbidden("In local mode Segue only answers requests to a loopback address."));
     }
-    if is_forwarded(headers) {
+    // nginx forwards with HTTP/1.0 and no header of its own, unless it is told otherwise.
+    if is_forwarded(headers) || request.version() < Version::HTTP_11 {
         return Err(ApiError::forbidden(
             "In local mode Segue does not answer requests that a proxy forwards. Set SEGUE_AUTH=accounts or jwt.",
         ));

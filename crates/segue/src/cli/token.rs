@@ -37,7 +37,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     let admin = Admin::open(&config).await?;
     let account = admin.accounts().named(name).await.with_context(|| format!("there is no account '{name}'"))?;
     let key = Key::new(TOKEN_PREFIX)?;
-    admin.accounts().add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None }).await?;
+    admin.accounts().add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, lasts: None }).await?;
     admin.close().await;
     CommandOutput { json: json!({"token": key.text}), text: key.text }.print(args.json)?;
     Ok(ExitCode::SUCCESS)

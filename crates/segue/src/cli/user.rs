@@ -10,7 +10,7 @@ use app::{
         admin::Admin,
     },
 };
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use clap::Subcommand;
 use serde_json::json;
 
@@ -124,8 +124,7 @@ async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<CommandOutput
 
 async fn invite(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
     let key = Key::new("invite_")?;
-    let expires_at = Utc::now() + TimeDelta::days(INVITATION_DAYS);
-    accounts.invite(&key.hash, expires_at).await?;
+    let expires_at = accounts.invite(&key.hash, TimeDelta::days(INVITATION_DAYS)).await?;
     eprintln!("The invitation is valid for one account and for {INVITATION_DAYS} days.");
     Ok(CommandOutput { json: json!({"invitation": key.text, "expiresAt": expires_at}), text: key.text })
 }

@@ -306,6 +306,10 @@ async fn local_mode_rejects_proxies_and_other_host_names_on_every_route() {
             let response = client.get(format!("{}{path}", app.url)).header(name, value).send().await.unwrap();
             assert_eq!(response.status(), 403, "{path} {name}: {value}");
         }
+        // What nginx sends by default.
+        let forwarded = format!("GET {path} HTTP/1.0\r\nhost: {}\r\nconnection: close\r\n\r\n", address_of(&app));
+        let status = status_of(&mut raw(address_of(&app), &forwarded).await).await;
+        assert!(status.ends_with(" 403"), "{path} {status}");
         let own =
             client.get(format!("{}{path}", app.url)).header("sec-fetch-site", "same-origin").send().await.unwrap();
         assert_ne!(own.status(), 403, "{path}");

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, time::Duration};
 use engine::UserId;
 use futures::future::BoxFuture;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
-use store::{NewLibraryTrack, Resolution, Step, Store, StoreError};
+use store::{NewLibraryTrack, NewTurn, Resolution, Step, Store, StoreError, TurnLimits};
 use uuid::Uuid;
 
 use super::{N_ROWS, entries, fresh_schema, import, rows, track};
@@ -142,6 +142,34 @@ async fn the_removal_of_an_account_locks_the_documents_of_its_queue_first() {
         let meanwhile = Meanwhile::imports(&url).await.remove(n);
         assert_eq!(meanwhile.run(&url, async move { told(store.remove_account(&ann).await) }).await, "");
     }
+}
+
+#[tokio::test]
+async fn the_removal_of_an_account_locks_its_conversations_before_their_turns() {
+    let Ok(cluster) = std::env::var("SEGUE_TEST_POSTGRES") else { return };
+    let url = fresh_schema(&cluster).await;
+    let store = Store::open(&url, 4).await.expect("the database opens");
+    let ann = store.add_account("Ann", "no password has this hash").await.expect("an account");
+    let new = NewTurn {
+        conversation: None,
+        new_conversation_id: None,
+        again: None,
+        agent: "tasks",
+        text: "hello",
+        client_message_id: None,
+        model: None,
+        decides: None,
+        node: "here",
+        limits: TurnLimits::default(),
+        opening: None,
+    };
+    store.start_turn(&ann.owner(), &new).await.expect("the turn starts");
+    // As the end of the turn.
+    let meanwhile = Meanwhile {
+        before: vec!["SELECT id FROM conversations FOR UPDATE".to_owned()],
+        after: vec!["UPDATE turns SET n_events = n_events".to_owned()],
+    };
+    assert_eq!(meanwhile.run(&url, async move { told(store.remove_account(&ann).await) }).await, "");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use chrono::TimeDelta;
 use engine::UserId;
 use music::{Track, TrackId};
 use serde_json::{Value, json};
-use store::{Ending, LEASE, NewImport, NewLibraryTrack, NewOpenEntry, Resolution, Step, Store};
+use store::{Ending, KeyKind, LEASE, NewImport, NewKey, NewLibraryTrack, NewOpenEntry, Resolution, Step, Store};
 use uuid::Uuid;
 
 use crate::subject::{on_every_database, user};
@@ -108,6 +108,29 @@ async fn an_answer_of_a_catalogue_is_good_for_its_time_by_the_databases_clock() 
         assert!(known().await.is_some());
         store.advance_clock(TimeDelta::hours(2));
         assert!(known().await.is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sign_ins_and_invitations_end_by_the_databases_clock() {
+    on_every_database(async |store| {
+        // The database is an hour ahead of this node.
+        store.advance_clock(TimeDelta::hours(1));
+        let account = store.add_account("Ann", "no password has this hash").await.unwrap();
+        let key = NewKey { hash: [1; 32], kind: KeyKind::Session, lasts: Some(TimeDelta::minutes(30)) };
+        store.add_key(account.id, &key).await.unwrap();
+        store.add_invitation(&[2; 32], TimeDelta::minutes(30)).await.unwrap();
+        let is_valid = async || store.key_holder(&[1; 32], KeyKind::Session).await.unwrap();
+        let remains = is_valid().await.expect("the session is valid").remains.unwrap();
+        assert!(remains > TimeDelta::minutes(29) && remains <= TimeDelta::minutes(30), "{remains}");
+        store.forget_expired_keys().await.unwrap();
+        assert!(store.is_invited(&[2; 32]).await.unwrap());
+        store.advance_clock(TimeDelta::minutes(31));
+        assert!(is_valid().await.is_none());
+        assert!(!store.is_invited(&[2; 32]).await.unwrap());
+        store.extend_key(&[1; 32], TimeDelta::minutes(5)).await.unwrap();
+        assert!(is_valid().await.is_some(), "from now on");
     })
     .await;
 }

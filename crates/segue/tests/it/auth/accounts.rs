@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use app::services::accounts::{AccountName, Accounts, KeyKind, NewKey};
-use chrono::{TimeDelta, Utc};
+use chrono::TimeDelta;
 use futures::TryStreamExt;
 use reqwest::{Method, Response, header};
 use segue::auth::{keys::Key, passwords};
@@ -138,9 +138,9 @@ async fn a_page_of_another_site_cannot_use_the_cookie() {
 async fn an_invitation_creates_one_account_once() {
     let app = accounts_app().await;
     let key = Key::new("invite_").unwrap();
-    app.app.accounts().invite(&key.hash, Utc::now() + TimeDelta::days(1)).await.unwrap();
+    app.app.accounts().invite(&key.hash, TimeDelta::days(1)).await.unwrap();
     let old = Key::new("invite_").unwrap();
-    app.app.accounts().invite(&old.hash, Utc::now() - TimeDelta::days(1)).await.unwrap();
+    app.app.accounts().invite(&old.hash, TimeDelta::days(-1)).await.unwrap();
     let form = |invitation: &str, name: &str, password: &str| json!({"invitation": invitation, "name": name, "password": password});
     let cases = [
         (form("invite_made-up", "Bob", PASSWORD), 400),
@@ -184,7 +184,7 @@ async fn a_new_password_and_signing_out_everywhere_end_every_session_and_token()
 async fn token_of(app: &TestApp, name: &str) -> String {
     let key = Key::new("segue_").unwrap();
     let account = app.app.accounts().named(name).await.unwrap();
-    let new = NewKey { hash: key.hash, kind: KeyKind::Token, expires_at: None };
+    let new = NewKey { hash: key.hash, kind: KeyKind::Token, lasts: None };
     app.app.accounts().add_key(account.id, &new).await.unwrap();
     key.text
 }
@@ -220,8 +220,8 @@ async fn an_expired_session_is_rejected_and_removing_an_account_deletes_everythi
     let accounts = app.app.accounts();
     let account = accounts.named("ann").await.unwrap();
     let key = Key::new("").unwrap();
-    let expires_at = Some(Utc::now() - TimeDelta::seconds(1));
-    accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
+    let lasts = Some(TimeDelta::seconds(-1));
+    accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, lasts }).await.unwrap();
     let mut ann = Browser::on_our_page(&app);
     ann.cookie = Some(format!("segue_session={}", key.text));
     assert!(!ann.is_signed_in().await);
@@ -240,8 +240,8 @@ async fn a_used_session_renews_its_cookie_and_cookies_of_0_1_stay_valid() {
     let accounts = app.app.accounts();
     let account = accounts.named("ann").await.unwrap();
     let key = Key::new("").unwrap();
-    let expires_at = Some(Utc::now() + TimeDelta::days(3));
-    accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
+    let lasts = Some(TimeDelta::days(3));
+    accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, lasts }).await.unwrap();
     let ask = async |host: &str, cookie: &str| {
         let request = reqwest::Client::new().get(format!("{}/api/me", app.url));
         let response = request.header("host", host).header("cookie", cookie).send().await.unwrap();
@@ -268,8 +268,8 @@ async fn signing_out_ends_every_session_a_browser_sends() {
     let account = accounts.named("ann").await.unwrap();
     let (old, new) = (Key::new("").unwrap(), Key::new("").unwrap());
     for key in [&old, &new] {
-        let expires_at = Some(Utc::now() + TimeDelta::days(30));
-        accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, expires_at }).await.unwrap();
+        let lasts = Some(TimeDelta::days(30));
+        accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, lasts }).await.unwrap();
     }
     let mut ann = Browser::on_our_page(&app);
     ann.cookie = Some(format!("segue_session={}; __Host-segue_session={}", old.text, new.text));

@@ -31,6 +31,10 @@ async fn a_call_that_changes_something_waits_for_consent_and_no_message_counts_a
     let calls: Vec<_> = frames.iter().filter(|frame| frame["type"] == "tool_call_start").collect();
     assert_eq!((calls.len(), &calls[0]["input"]), (1, &json!({"title": "from outside"})), "exactly that call");
     assert_eq!(titles(&other).await, ["from outside"]);
+    let opened = app.get(&format!("/api/conversations/{}", conversation.as_str().unwrap())).await;
+    let decision =
+        &opened["messages"].as_array().unwrap().iter().rfind(|message| message["role"] == "user").unwrap()["content"];
+    assert_eq!(decision[0]["text"], "Allow once: othermcp__add_task", "no text of the other server is the user's");
     let again = app.post(&format!("/api/consents/{first}"), json!({"decision": "once"})).await;
     assert_eq!(again.status(), 409, "a decision is made once");
     assert_eq!(offered(&app), ["othermcp__add_task"], "only the tool in the list");

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use crate::stop::content_words;
 use frostem::{Algorithm, Stemmer};
-pub use music::letters::is_unspaced;
 pub(crate) use music::letters::fold;
 use music::letters::folded_char;
+pub use music::letters::is_unspaced;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// One term and its position in the original text.

@@ -38,9 +38,10 @@ pub fn hot_queries() -> Vec<HotQuery> {
         all.push(HotQuery { sorts: by == By::Artist, ..count });
     }
     all.extend(by_words());
-    all.push(both("a page of artists".into(), ARTISTS, &["'u'", "NULL", "50", "0"]));
+    let page = |name: &str, sql| HotQuery { sorts: true, ..both(name.into(), sql, &["'u'", "NULL", "50", "0"]) };
+    all.push(page("a page of artists", ARTISTS));
     all.push(both("the number of artists".into(), N_ARTISTS, &["'u'", "NULL"]));
-    all.push(both("a page of albums".into(), ALBUMS, &["'u'", "NULL", "50", "0"]));
+    all.push(page("a page of albums", ALBUMS));
     all.push(HotQuery { sorts: true, ..both("genres".into(), GENRES, &["'u'"]) });
     all.push(HotQuery { sorts: true, ..both("decades".into(), DECADES, &["'u'"]) });
     all.push(HotQuery {
@@ -77,13 +78,8 @@ pub fn hot_queries() -> Vec<HotQuery> {
 fn by_words() -> [HotQuery; 3] {
     const VALUES: &[&str] = &["'u'", "'% lo% ti%'", "NULL", "NULL", "NULL", "NULL", "NULL", "50", "0"];
     let [sqlite, postgres] = [false, true].map(|is_postgres| By::Words.statements(LibrarySort::Title, is_postgres));
-    let query = |name: &str, sqlite, postgres, values, sorts| HotQuery {
-        name: name.into(),
-        sqlite,
-        postgres,
-        values,
-        sorts,
-    };
+    let query =
+        |name: &str, sqlite, postgres, values, sorts| HotQuery { name: name.into(), sqlite, postgres, values, sorts };
     [
         query("a page of few tracks by words", sqlite.page, postgres.page, VALUES, true),
         query("the number of few tracks by words", sqlite.count, postgres.count, VALUES, false),

@@ -1,9 +1,11 @@
 //! `make bench-index`: measures speed, recall and memory of search with 10,000 to 1,000,000 tracks.
 //!
-//! Usage: `index_bench [SIZE...]`. The tracks are generated from real words by topic, and use the built-in embedder.
+//! Usage: `index_bench [SIZE...]`. The tracks are generated from real words by topic, and use the built-in embedder. With
+//! `BENCH_DUMP=FOLDER` the vectors, texts and queries are written there, and `tools/bench-peers` measures others with them.
 
 #![allow(clippy::print_stdout, reason = "the table is the output of this program")]
 
+mod dump;
 mod synthetic;
 
 use std::{fs, sync::Arc, time::Instant};
@@ -49,12 +51,15 @@ async fn measure(size: usize) -> anyhow::Result<()> {
     let query_vectors: Vec<Vec<f32>> = queries.iter().take(N_EXACT).map(|query| table.vector(query)).collect();
     let mut exact = vec![Vec::<(f32, Isrc)>::new(); N_EXACT];
 
+    let mut dump = dump::Dump::asked(&table, &queries)?;
     let started = Instant::now();
     let index = EmbeddedIndex::open(dir.path(), Arc::new(table.clone()))?;
     for from in (0..size).step_by(BATCH) {
         let tracks: Vec<_> = (from..size.min(from + BATCH)).map(|n| library.track(n)).collect();
         for track in &tracks {
-            let vector = table.vector(&search::document::chunks(track)[0]);
+            let text = &search::document::chunks(track)[0];
+            let vector = table.vector(text);
+            dump.add(text, &vector)?;
             for (best, query) in exact.iter_mut().zip(&query_vectors) {
                 offer(best, dot(query, &vector), track.isrc.as_ref().expect("every track has an ISRC"));
             }

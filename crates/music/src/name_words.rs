@@ -9,6 +9,8 @@ use crate::letters::{fold, is_unspaced};
 
 /// Longer words are cut, in names and in queries. The databases limit the size of an index entry.
 const MAX_LETTERS: usize = 32;
+/// More words of one name are ignored: a title may have thousands.
+const MAX_NAME_WORDS: usize = 100;
 /// More words of one query are ignored.
 const MAX_QUERY_WORDS: usize = 16;
 
@@ -16,10 +18,8 @@ const MAX_QUERY_WORDS: usize = 16;
 /// word may begin at every character of them.
 pub fn stored_words(names: &[&str]) -> String {
     let mut words = BTreeSet::new();
-    for run in names.iter().flat_map(|name| runs(name)) {
-        let starts = run.char_indices().map(|(at, _)| at);
-        let n_starts = if run.starts_with(is_unspaced) { usize::MAX } else { 1 };
-        words.extend(starts.take(n_starts).map(|at| cut(&run[at..])));
+    for name in names {
+        words.extend(runs(name).iter().flat_map(|run| beginnings(run)).take(MAX_NAME_WORDS));
     }
     format!(" {}", words.into_iter().collect::<Vec<_>>().join(" "))
 }
@@ -34,6 +34,11 @@ pub fn words_pattern(query: &str) -> Option<String> {
     let needed = words.iter().zip(next).filter(|(word, next)| next.is_none_or(|next| !next.starts_with(*word)));
     let patterns: Vec<String> = needed.take(MAX_QUERY_WORDS).map(|(word, _)| format!("% {word}%")).collect();
     (!patterns.is_empty()).then(|| patterns.concat().replace("%%", "%"))
+}
+
+fn beginnings(run: &str) -> impl Iterator<Item = String> {
+    let n_beginnings = if run.starts_with(is_unspaced) { usize::MAX } else { 1 };
+    run.char_indices().take(n_beginnings).map(|(at, _)| cut(&run[at..]))
 }
 
 fn cut(word: &str) -> String {
@@ -84,6 +89,13 @@ mod tests {
             (vec!["", ""], " "),
         ] {
             assert_eq!(stored_words(&names), expected);
+        }
+    }
+
+    #[test]
+    fn a_name_of_any_length_has_a_limited_number_of_words() {
+        for name in ["夜に駆ける".repeat(1000), (0..1000).map(|n| format!("w{n} ")).collect()] {
+            assert_eq!(stored_words(&[&name]).split_whitespace().count(), if name.is_ascii() { 100 } else { 5 });
         }
     }
 

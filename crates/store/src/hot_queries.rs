@@ -6,9 +6,11 @@ use super::{
     export_pages::{OPEN_ENTRIES_AFTER, OWN_FACTS_AFTER, TRACKS_AFTER},
     fingerprints::{NEXT_UNCOMPARED, SIMILAR_POSTGRES, SIMILAR_SQLITE},
     listing::{By, COUNT_GROUP, COUNT_WORDS_POSTGRES, COUNT_WORDS_SQLITE, every_track_by},
+    open_entries::OPEN_ENTRIES,
     owned::{OWNED_POSTGRES, OWNED_SQLITE},
+    sample::HAS_SAMPLE,
     uploads,
-    views::{ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
+    views::{ALBUM, ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
 };
 
 pub struct HotQuery {
@@ -42,6 +44,9 @@ pub fn hot_queries() -> Vec<HotQuery> {
     all.push(page("a page of artists", ARTISTS));
     all.push(both("the number of artists".into(), N_ARTISTS, &["'u'", "NULL"]));
     all.push(page("a page of albums", ALBUMS));
+    all.push(both("an album by its names".into(), ALBUM, &["'u'", "'a'", "'b'", "'|'"]));
+    all.push(both("a page of open entries".into(), OPEN_ENTRIES, &["'u'", "50", "0"]));
+    all.push(both("whether the sample is there".into(), HAS_SAMPLE, &["'u'"]));
     all.push(HotQuery { sorts: true, ..both("genres".into(), GENRES, &["'u'"]) });
     all.push(HotQuery { sorts: true, ..both("decades".into(), DECADES, &["'u'"]) });
     all.push(HotQuery {

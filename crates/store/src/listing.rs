@@ -126,11 +126,10 @@ macro_rules! own_rows {
     };
 }
 
-/// Rows of the index of words: those of the owner, whose id is a word of each, with words that begin as in the pattern.
-macro_rules! words_sqlite {
+/// Entries of the index of words: those of the owner, whose id is a word of each, with words that begin as in the pattern.
+macro_rules! match_sqlite {
     () => {
-        "FROM library_words w CROSS JOIN library_word_rows r ON r.id = w.rowid AND r.user_id = $1
-            WHERE w.library_words MATCH 'owner:' || HEX($1) || ' AND words:(' || REPLACE(SUBSTR($2, 3), '%', '*') || ')'"
+        "library_words MATCH 'owner:' || HEX($1) || ' AND words:(' || REPLACE(SUBSTR($2, 3), '%', '*') || ')'"
     };
 }
 
@@ -166,7 +165,11 @@ macro_rules! found_by {
         own_rows!("COALESCE(year, 0) >= $7 AND COALESCE(year, 0) < $7 + 10")
     };
     (words_sqlite) => {
-        concat!("SELECT r.recording_id ", words_sqlite!())
+        concat!(
+            "SELECT r.recording_id FROM library_words CROSS JOIN library_word_rows r ON r.id = library_words.rowid
+                AND r.user_id = $1 WHERE ",
+            match_sqlite!()
+        )
     };
     (words_postgres) => {
         concat!("SELECT recording_id ", words_postgres!())
@@ -238,7 +241,7 @@ pub(crate) const COUNT_GROUP: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS 
     WHERE user_id = $1 AND kind = $2 AND key = LOWER(SUBSTR($3, 1, 400))";
 const COUNT_YEARS: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
     WHERE user_id = $1 AND kind = 'year' AND year >= $2 AND year < $3";
-pub(crate) const COUNT_WORDS_SQLITE: &str = concat!("SELECT COUNT(*) ", words_sqlite!());
+pub(crate) const COUNT_WORDS_SQLITE: &str = concat!("SELECT COUNT(*) FROM library_words WHERE ", match_sqlite!());
 pub(crate) const COUNT_WORDS_POSTGRES: &str = concat!("SELECT COUNT(*) ", words_postgres!());
 
 impl Store {

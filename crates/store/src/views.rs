@@ -62,16 +62,28 @@ macro_rules! albums_in_order {
     };
 }
 /// The picture is also read only for the albums of the page.
-pub(crate) const ALBUMS: &str = concat!(
-    r"SELECT found.name AS title, found.artist, found.n_tracks AS track_count, found.year, found.added_at,
-        (SELECT MIN(l.recording_id) FROM library_tracks l JOIN library_files f ON f.user_id = l.user_id
-            AND f.recording_id = l.recording_id AND f.missing_at IS NULL AND f.artwork IS NOT NULL
-         WHERE l.user_id = $1 AND l.removed_at IS NULL
-            AND LOWER(SUBSTR(l.album, 1, 100)) = LOWER(SUBSTR(found.name, 1, 100)) AND LOWER(l.album) = LOWER(found.name)
-            AND LOWER(COALESCE(l.album_artist, l.artist)) = LOWER(found.artist)) AS pictured
-    FROM (",
-    albums_in_order!("g.*"),
-    ") AS found ORDER BY found.added_at DESC, found.key"
+macro_rules! with_picture {
+    ($found:expr) => {
+        concat!(
+            "SELECT found.name AS title, found.artist, found.n_tracks AS track_count, found.year, found.added_at,
+                (SELECT MIN(l.recording_id) FROM library_tracks l JOIN library_files f ON f.user_id = l.user_id
+                    AND f.recording_id = l.recording_id AND f.missing_at IS NULL AND f.artwork IS NOT NULL
+                 WHERE l.user_id = $1 AND l.removed_at IS NULL
+                    AND LOWER(SUBSTR(l.album, 1, 100)) = LOWER(SUBSTR(found.name, 1, 100))
+                    AND LOWER(l.album) = LOWER(found.name)
+                    AND LOWER(COALESCE(l.album_artist, l.artist)) = LOWER(found.artist)) AS pictured
+            FROM (",
+            $found,
+            ") AS found"
+        )
+    };
+}
+pub(crate) const ALBUMS: &str =
+    concat!(with_picture!(albums_in_order!("g.*")), " ORDER BY found.added_at DESC, found.key");
+/// $4 is the character between the names in a key.
+pub(crate) const ALBUM: &str = with_picture!(
+    "SELECT g.* FROM library_groups g WHERE g.user_id = $1 AND g.kind = 'album'
+        AND g.key = LOWER(SUBSTR($2, 1, 200)) || $4 || LOWER(SUBSTR($3, 1, 200))"
 );
 const ALBUM_NAMES: &str = albums_in_order!("g.name, g.artist");
 pub(crate) const GENRES: &str = "SELECT name, n_tracks AS track_count FROM library_groups
@@ -107,6 +119,12 @@ impl Store {
         let pattern = words.map(super::like_pattern);
         let page = self.read(ALBUMS).bind(owner.as_str()).bind(pattern.as_deref());
         Ok(page.bind(i64::from(limit)).bind(i64::from(offset)).fetch_all().await?)
+    }
+
+    /// An album by its title and its artist.
+    pub async fn album_view(&self, owner: &UserId, title: &str, artist: &str) -> Result<Option<AlbumLine>, StoreError> {
+        let album = self.read(ALBUM).bind(owner.as_str()).bind(title).bind(artist).bind("\u{1f}");
+        Ok(album.fetch_optional().await?)
     }
 
     /// The title and the artist of the first albums, in the order of [`Store::album_views`].

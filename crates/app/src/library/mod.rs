@@ -313,9 +313,8 @@ impl Library {
             .into_iter()
             .find(|(title, artist)| results::view_id(title, artist) == album_id)
             .ok_or(Error::NotFound)?;
-        let views = self.store.album_views(owner, Some(&format!("{title} {artist}")), (0, u32::MAX)).await?;
-        let album = views.iter().map(AlbumResult::of_view).find(|album| album.id == album_id);
-        let album = album.ok_or(Error::NotFound)?;
+        let view = self.store.album_view(owner, &title, &artist).await?.ok_or(Error::NotFound)?;
+        let album = AlbumResult::of_view(&view);
         let listing = Listing {
             album: Some(&title),
             artist: Some(&artist),

@@ -61,7 +61,7 @@ impl Listing<'_> {
 }
 
 /// Up to this number of tracks, they are found by the filter and sorted, instead of searched in the order of the page.
-const FEW: i64 = 2_000;
+const FEW: i64 = 1_000;
 
 macro_rules! filters {
     () => {
@@ -133,13 +133,12 @@ macro_rules! match_sqlite {
     };
 }
 
-/// The owner is a part of each word. PostgreSQL would read all tracks of the owner if it were a condition here, because it
-/// does not know how rare a word is. OFFSET separates it from the condition outside.
-macro_rules! words_postgres {
+/// The owner is a part of each word. PostgreSQL does not know how rare a word is: if the owner were a condition of the
+/// inner query, or if its rows were joined, it would read all tracks. OFFSET keeps the queries apart.
+macro_rules! rows_by_words {
     () => {
-        "FROM (SELECT user_id, recording_id FROM library_tracks WHERE removed_at IS NULL AND searchable LIKE ' %'
-                AND library_lexemes(user_id, searchable) @@ library_query($1, $2) OFFSET 0) AS found_by_words
-            WHERE user_id = $1"
+        "(SELECT * FROM library_tracks WHERE removed_at IS NULL AND searchable LIKE ' %'
+            AND library_lexemes(user_id, searchable) @@ library_query($1, $2) OFFSET 0) AS by_words WHERE user_id = $1"
     };
 }
 
@@ -171,13 +170,13 @@ macro_rules! found_by {
             match_sqlite!()
         )
     };
-    (words_postgres) => {
-        concat!("SELECT recording_id ", words_postgres!())
-    };
 }
 
 /// The inner limit prevents SQLite from reading the whole library in the order of the page.
 macro_rules! of_found {
+    (words_postgres) => {
+        concat!(" FROM (SELECT * FROM ", rows_by_words!(), filters!(), " LIMIT 1000000000) AS found")
+    };
     ($filter:tt) => {
         concat!(
             " FROM (SELECT * FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND recording_id IN (",
@@ -242,7 +241,7 @@ pub(crate) const COUNT_GROUP: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS 
 const COUNT_YEARS: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
     WHERE user_id = $1 AND kind = 'year' AND year >= $2 AND year < $3";
 pub(crate) const COUNT_WORDS_SQLITE: &str = concat!("SELECT COUNT(*) FROM library_words WHERE ", match_sqlite!());
-pub(crate) const COUNT_WORDS_POSTGRES: &str = concat!("SELECT COUNT(*) ", words_postgres!());
+pub(crate) const COUNT_WORDS_POSTGRES: &str = concat!("SELECT COUNT(*) FROM ", rows_by_words!());
 
 impl Store {
     /// A page of the tracks that match the filters, and how many match.

@@ -1,4 +1,5 @@
-//! A model that calls one tool and then answers in twenty pieces, and knows how much it was sent.
+//! A model that calls one tool, whose result is empty in every installation, and then answers in twenty pieces. It knows how much it
+//! was sent.
 
 use std::sync::{
     Arc,
@@ -49,7 +50,7 @@ fn frames(has_result: bool) -> Vec<Value> {
         if has_result { (json!({"type": "text", "text": ""}), "end_turn") } else { (call, "tool_use") };
     let piece = |n: usize| match has_result {
         true => json!({"type": "text_delta", "text": format!("some words {n} ")}),
-        false => json!({"type": "input_json_delta", "partial_json": "{}"}),
+        false => json!({"type": "input_json_delta", "partial_json": r#"{"filter": "completed"}"#}),
     };
     let usage = json!({"usage": {"input_tokens": 500, "output_tokens": 1}});
     let mut frames = vec![

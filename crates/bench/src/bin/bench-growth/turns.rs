@@ -25,6 +25,12 @@ const SIZES: [Size; 3] = [
     Size { n_tracks: 100_000, n_conversations: 10_000 },
 ];
 
+impl Size {
+    fn folder(self) -> String {
+        format!("turns-{}-{}", self.n_tracks, self.n_conversations)
+    }
+}
+
 /// One line for each size of an installation and each length of a conversation. Every point is measured in new
 /// conversations.
 #[expect(clippy::print_stdout, reason = "the table is the result")]
@@ -37,7 +43,7 @@ pub(crate) async fn every_size(folder: &Path, settings: &[(&'static str, String)
     with_model.push(("ANTHROPIC_API_KEY", "bench".to_owned()));
     println!("\nCPU-ms of the server for a turn");
     for size in SIZES {
-        let data = folder.join(format!("turns-{}-{}", size.n_tracks, size.n_conversations));
+        let data = folder.join(size.folder());
         seed::fill(&data, settings, size).await?.stop().await?;
         let server = serve(&data, &with_model).await?;
         grow(&server, &[], WARM_UP).await?;
@@ -47,12 +53,11 @@ pub(crate) async fn every_size(folder: &Path, settings: &[(&'static str, String)
             "{n_tracks:>7} tracks, {n_conversations:>6} conversations: {:.2}",
             cpu_ms / (N_CONVERSATIONS * TURNS) as f64
         );
-        if n_tracks == 1 && n_conversations == 10 {
-            every_length(&server, &model).await?;
-        }
         server.stop().await?;
     }
-    Ok(())
+    let server = serve(&folder.join(SIZES[0].folder()), &with_model).await?;
+    every_length(&server, &model).await?;
+    server.stop().await
 }
 
 const WARM_UP: usize = 100;

@@ -139,7 +139,7 @@ impl App {
             describer,
             config.shared_collection,
         ));
-        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, (&config, &node));
+        let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, (&config, &node), &spawned);
         let mcp_tools = McpTools::find(&config.mcp, &store).await;
         let wordings = Wordings::new(models.background(), Some(meter.clone()));
         let own_tools = services.toolbox(wordings);

@@ -5,10 +5,12 @@ use super::{
     db::Db,
     export_pages::{OPEN_ENTRIES_AFTER, OWN_FACTS_AFTER, TRACKS_AFTER},
     fingerprints::{NEXT_UNCOMPARED, SIMILAR_POSTGRES, SIMILAR_SQLITE},
-    listing::{By, COUNT_GROUP, every_track_by},
+    listing::{By, COUNT_GROUP, COUNT_WORDS_POSTGRES, COUNT_WORDS_SQLITE, every_track_by},
+    open_entries::OPEN_ENTRIES,
     owned::{OWNED_POSTGRES, OWNED_SQLITE},
+    sample::HAS_SAMPLE,
     uploads,
-    views::{ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
+    views::{ALBUM, ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
 };
 
 pub struct HotQuery {
@@ -30,16 +32,21 @@ pub fn hot_queries() -> Vec<HotQuery> {
     all.push(both("the number of tracks of a group".into(), COUNT_GROUP, &["'u'", "'genre'", "'jazz'"]));
     const FILTERED: &[&str] = &["'u'", "NULL", "'a'", "'b'", "'c'", "1990", "1990", "50", "0"];
     for by in [By::Artist, By::Album, By::Genre, By::Year, By::Decade] {
-        let statements = by.statements(Title);
+        let statements = by.statements(Title, false);
         let page = both(format!("a page of few tracks by {by:?}"), statements.page, FILTERED);
         all.push(HotQuery { sorts: true, ..page });
         let count = both(format!("the number of few tracks by {by:?}"), statements.count, FILTERED);
         // Names of two kinds are combined to one set.
         all.push(HotQuery { sorts: by == By::Artist, ..count });
     }
-    all.push(both("a page of artists".into(), ARTISTS, &["'u'", "NULL", "50", "0"]));
+    all.extend(by_words());
+    let page = |name: &str, sql| HotQuery { sorts: true, ..both(name.into(), sql, &["'u'", "NULL", "50", "0"]) };
+    all.push(page("a page of artists", ARTISTS));
     all.push(both("the number of artists".into(), N_ARTISTS, &["'u'", "NULL"]));
-    all.push(both("a page of albums".into(), ALBUMS, &["'u'", "NULL", "50", "0"]));
+    all.push(page("a page of albums", ALBUMS));
+    all.push(both("an album by its names".into(), ALBUM, &["'u'", "'a'", "'b'", "'|'"]));
+    all.push(both("a page of open entries".into(), OPEN_ENTRIES, &["'u'", "50", "0"]));
+    all.push(both("whether the sample is there".into(), HAS_SAMPLE, &["'u'"]));
     all.push(HotQuery { sorts: true, ..both("genres".into(), GENRES, &["'u'"]) });
     all.push(HotQuery { sorts: true, ..both("decades".into(), DECADES, &["'u'"]) });
     all.push(HotQuery {
@@ -70,6 +77,19 @@ pub fn hot_queries() -> Vec<HotQuery> {
         sorts: true,
     });
     all
+}
+
+/// The index of words differs between the databases.
+fn by_words() -> [HotQuery; 3] {
+    const VALUES: &[&str] = &["'u'", "'% lo% ti%'", "NULL", "NULL", "NULL", "NULL", "NULL", "50", "0"];
+    let [sqlite, postgres] = [false, true].map(|is_postgres| By::Words.statements(LibrarySort::Title, is_postgres));
+    let query =
+        |name: &str, sqlite, postgres, values, sorts| HotQuery { name: name.into(), sqlite, postgres, values, sorts };
+    [
+        query("a page of few tracks by words", sqlite.page, postgres.page, VALUES, true),
+        query("the number of few tracks by words", sqlite.count, postgres.count, VALUES, false),
+        query("the number of tracks with words", COUNT_WORDS_SQLITE, COUNT_WORDS_POSTGRES, &VALUES[..2], false),
+    ]
 }
 
 impl Store {

@@ -67,6 +67,7 @@ mod short;
 mod spending;
 mod spent_today;
 mod step;
+mod stored_words;
 mod task_order;
 mod tasks;
 mod titles;
@@ -226,6 +227,7 @@ impl Store {
             served: Arc::default(),
         };
         store.set_clock().await?;
+        store.convert_words().await?;
         Ok(store)
     }
 

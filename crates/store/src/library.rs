@@ -164,6 +164,7 @@ impl Store {
     }
 }
 
+/// The text in which a part is searched.
 pub(crate) fn searchable(texts: &[&str]) -> String {
     texts.join(" ").to_lowercase()
 }

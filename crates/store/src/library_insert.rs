@@ -11,12 +11,11 @@ use super::{
     db::Tx,
     documents::project,
     found::differs,
-    library::searchable,
     locks::{lock_documents, lock_library},
     plan::{Key, Known, NewDocument},
     schedule::{known_of, schedule_known},
 };
-use music::{Track, identity::same_length};
+use music::{Track, identity::same_length, name_words::stored_words};
 
 /// A track to be added to a library.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,7 +188,7 @@ async fn put(tx: &mut Tx, owner: &UserId, new: &NewLibraryTrack) -> Result<(), S
         .bind(&track.title)
         .bind(&track.artist)
         .bind(&track.album)
-        .bind(searchable(&[&track.title, &track.artist, &track.album]))
+        .bind(stored_words(&[&track.title, &track.artist, &track.album]))
         .bind(track.tags.first())
         .bind(year)
         .bind(track.track_number.and_then(|number| i32::try_from(number).ok()))

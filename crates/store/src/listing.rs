@@ -2,15 +2,16 @@
 //!
 //! No statement counts the rows of a user: `library_groups` has the numbers (migration 0017). A filter that many tracks
 //! match is applied while the index of the sort order is read. If few tracks match, the index of the filter finds them,
-//! and then they are sorted.
+//! and then they are sorted. Words have an index of their own (migration 0028).
 
 use engine::UserId;
+use music::name_words::words_pattern;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
     Store, StoreError,
-    db::Query,
+    db::{Db, Query},
     library::{LibraryTrack, columns},
 };
 
@@ -32,6 +33,7 @@ pub enum LibrarySort {
 /// What to list: search words, exact filters, the order, and the page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Listing<'a> {
+    /// Each word must begin a word of the title, the artist or the album.
     pub words: Option<&'a str>,
     pub artist: Option<&'a str>,
     pub album: Option<&'a str>,
@@ -59,11 +61,11 @@ impl Listing<'_> {
 }
 
 /// Up to this number of tracks, they are found by the filter and sorted, instead of searched in the order of the page.
-const FEW: i64 = 2_000;
+const FEW: i64 = 1_000;
 
 macro_rules! filters {
     () => {
-        r" AND ($2 IS NULL OR searchable LIKE $2 ESCAPE '\')
+        " AND ($2 IS NULL OR searchable LIKE $2)
             AND ($3 IS NULL OR LOWER(artist) = LOWER($3) OR LOWER(album_artist) = LOWER($3))
             AND ($4 IS NULL OR LOWER(album) = LOWER($4)) AND ($5 IS NULL OR LOWER(genre) = LOWER($5))
             AND ($6 IS NULL OR year = $6) AND ($7 IS NULL OR (year >= $7 AND year < $7 + 10))"
@@ -124,6 +126,22 @@ macro_rules! own_rows {
     };
 }
 
+/// Entries of the index of words: those of the owner, whose id is a word of each, with words that begin as in the pattern.
+macro_rules! match_sqlite {
+    () => {
+        "library_words MATCH 'owner:' || HEX($1) || ' AND words:(' || REPLACE(SUBSTR($2, 3), '%', '*') || ')'"
+    };
+}
+
+/// The owner is a part of each word. PostgreSQL does not know how rare a word is: if the owner were a condition of the
+/// inner query, or if its rows were joined, it would read all tracks. OFFSET keeps the queries apart.
+macro_rules! rows_by_words {
+    () => {
+        "(SELECT * FROM library_tracks WHERE removed_at IS NULL AND searchable LIKE ' %'
+            AND library_lexemes(user_id, searchable) @@ library_query($1, $2) OFFSET 0) AS by_words WHERE user_id = $1"
+    };
+}
+
 /// The recordings that a filter finds by its index.
 macro_rules! found_by {
     (artist) => {
@@ -145,13 +163,20 @@ macro_rules! found_by {
     (decade) => {
         own_rows!("COALESCE(year, 0) >= $7 AND COALESCE(year, 0) < $7 + 10")
     };
-    (words) => {
-        own_rows!(r"searchable LIKE $2 ESCAPE '\'")
+    (words_sqlite) => {
+        concat!(
+            "SELECT r.recording_id FROM library_words CROSS JOIN library_word_rows r ON r.id = library_words.rowid
+                AND r.user_id = $1 WHERE ",
+            match_sqlite!()
+        )
     };
 }
 
 /// The inner limit prevents SQLite from reading the whole library in the order of the page.
 macro_rules! of_found {
+    (words_postgres) => {
+        concat!(" FROM (SELECT * FROM ", rows_by_words!(), filters!(), " LIMIT 1000000000) AS found")
+    };
     ($filter:tt) => {
         concat!(
             " FROM (SELECT * FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND recording_id IN (",
@@ -198,14 +223,15 @@ pub(crate) enum By {
 }
 
 impl By {
-    pub(crate) fn statements(self, sort: LibrarySort) -> Statements {
+    pub(crate) fn statements(self, sort: LibrarySort, is_postgres: bool) -> Statements {
         match self {
             Self::Artist => few!(artist, sort),
             Self::Album => few!(album, sort),
             Self::Genre => few!(genre, sort),
             Self::Year => few!(year, sort),
             Self::Decade => few!(decade, sort),
-            Self::Words => few!(words, sort),
+            Self::Words if is_postgres => few!(words_postgres, sort),
+            Self::Words => few!(words_sqlite, sort),
         }
     }
 }
@@ -214,8 +240,8 @@ pub(crate) const COUNT_GROUP: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS 
     WHERE user_id = $1 AND kind = $2 AND key = LOWER(SUBSTR($3, 1, 400))";
 const COUNT_YEARS: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
     WHERE user_id = $1 AND kind = 'year' AND year >= $2 AND year < $3";
-const COUNT_WORDS: &str = r"SELECT COUNT(*) FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL
-    AND searchable LIKE $2 ESCAPE '\'";
+pub(crate) const COUNT_WORDS_SQLITE: &str = concat!("SELECT COUNT(*) FROM library_words WHERE ", match_sqlite!());
+pub(crate) const COUNT_WORDS_POSTGRES: &str = concat!("SELECT COUNT(*) FROM ", rows_by_words!());
 
 impl Store {
     /// A page of the tracks that match the filters, and how many match.
@@ -229,9 +255,9 @@ impl Store {
             let page = self.read(every_track_by(listing.sort)).bind(owner.as_str()).bind(limit).bind(offset);
             return Ok((page.fetch_all().await?, self.n_in_group(owner, "all", "").await?));
         }
-        let pattern = listing.words.map(super::like_pattern);
+        let pattern = listing.words.and_then(words_pattern);
         let (by, n) = self.narrowest(owner, &listing, pattern.as_deref()).await?;
-        let statements = by.statements(listing.sort);
+        let statements = by.statements(listing.sort, matches!(self.db, Db::Postgres { .. }));
         let page = if n <= FEW { statements.page } else { in_order!(many, listing.sort) };
         let page = listing.bound(self.read(page), owner, pattern.as_deref());
         let tracks = page.bind(limit).bind(offset).fetch_all().await?;
@@ -267,7 +293,8 @@ impl Store {
             found.push((By::Decade, self.n_in_years(owner, decade, decade.saturating_add(10)).await?));
         }
         if pattern.is_some() && found.iter().all(|(_, n)| *n > FEW) {
-            let count = self.read(COUNT_WORDS).bind(owner.as_str()).bind(pattern);
+            let sql = self.in_dialect(COUNT_WORDS_SQLITE, COUNT_WORDS_POSTGRES);
+            let count = self.read(sql).bind(owner.as_str()).bind(pattern);
             let (n,): (i64,) = count.fetch_one().await?;
             found.push((By::Words, n));
         }

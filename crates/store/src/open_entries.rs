@@ -91,6 +91,9 @@ fn decoded<T: DeserializeOwned>(Json(value): Json<Value>) -> Result<T, StoreErro
     serde_json::from_value(value).map_err(|error| sqlx::Error::Decode(error.into()).into())
 }
 
+pub(crate) const OPEN_ENTRIES: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id
+    FROM open_entries WHERE user_id = $1 AND NOT dismissed
+    ORDER BY file, CAST(entry ->> 'line' AS INTEGER), id LIMIT $2 OFFSET $3";
 const QUEUE: &str = "open entries";
 /// All users with open entries, sorted. The query jumps from user to user in the index.
 const OWNERS: &str = "WITH RECURSIVE owners (user_id) AS (
@@ -126,9 +129,7 @@ impl Store {
         E: DeserializeOwned,
         F: DeserializeOwned,
     {
-        const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
-            WHERE user_id = $1 AND NOT dismissed ORDER BY file, CAST(entry ->> 'line' AS INTEGER), id LIMIT $2 OFFSET $3";
-        let query = self.read(SQL).bind(owner.as_str()).bind(i64::from(limit)).bind(i64::from(offset));
+        let query = self.read(OPEN_ENTRIES).bind(owner.as_str()).bind(i64::from(limit)).bind(i64::from(offset));
         let rows: Vec<OpenRow> = query.fetch_all().await?;
         rows.into_iter().map(OpenRow::entry).collect()
     }

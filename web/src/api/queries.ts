@@ -97,10 +97,12 @@ export const useLibrarySize = () =>
     queryFn: async ({ signal }) => (await getJson<TrackPage>('/api/library/tracks?limit=1', signal)).total,
   });
 
+/** The list is sorted by the page, so that it needs all of it. */
 export const useAlbums = (q: string) =>
   useQuery({
     queryKey: ['library', 'albums', q],
-    queryFn: async ({ signal }) => (await getJson<AlbumList>(`/api/library/albums?${params({ q })}`, signal)).albums,
+    queryFn: async ({ signal }) =>
+      (await getPages<AlbumList>(`/api/library/albums?${params({ q, limit: 200 })}`, signal)).flatMap(({ albums }) => albums),
     placeholderData: keepPreviousData,
   });
 

@@ -29,6 +29,10 @@ impl StepProgress {
     pub fn left(&self) -> u64 {
         self.waiting + self.running
     }
+
+    pub(crate) fn all(&self) -> u64 {
+        self.left() + self.done + self.failed + self.off
+    }
 }
 
 pub type Progress = BTreeMap<Step, StepProgress>;

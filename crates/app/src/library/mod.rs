@@ -274,9 +274,17 @@ impl Library {
         let mut albums: Vec<_> = saved.into_iter().map(|saved| (saved.album.album, saved.added_at)).collect();
         let key = |title: &str, artist: &str| (title.to_lowercase(), artist.to_lowercase());
         let known: BTreeSet<_> = albums.iter().map(|(album, _)| key(&album.title, &album.artist)).collect();
-        // Each saved album hides one album of tracks at most. One more is read to know whether there are more.
+        // Each saved album is before the page, or hides an album of tracks that is: as many albums of tracks are read more.
+        let n_skipped = offset.saturating_sub(albums.len() as u32);
+        let skipped = match (known.is_empty(), n_skipped) {
+            (true, _) | (_, 0) => vec![],
+            _ => self.store.album_names(owner, words, n_skipped).await?,
+        };
+        let n_hidden = skipped.iter().filter(|(title, artist)| known.contains(&key(title, artist))).count() as u32;
+        let offset = offset - n_skipped + n_hidden;
+        // One more is read to know whether there are more.
         let n_views = offset.saturating_add(limit).saturating_add(known.len() as u32 + 1);
-        let views = self.store.album_views(owner, words, (0, n_views)).await?.into_iter();
+        let views = self.store.album_views(owner, words, (n_skipped, n_views)).await?.into_iter();
         let views = views.filter(|view| !known.contains(&key(&view.title, &view.artist)));
         albums.extend(views.map(|view| (AlbumResult::of_view(&view), view.added_at)));
         albums.sort_by_key(|(_, added_at)| std::cmp::Reverse(*added_at));
@@ -300,14 +308,13 @@ impl Library {
 
     /// An album that consists of the user's tracks, in playing order.
     async fn album_of_tracks(&self, owner: &UserId, album_id: &str) -> Result<AlbumDetails, Error> {
-        let names = self.store.album_names(owner).await?.into_iter();
+        let names = self.store.album_names(owner, None, u32::MAX).await?.into_iter();
         let (title, artist) = names
             .into_iter()
             .find(|(title, artist)| results::view_id(title, artist) == album_id)
             .ok_or(Error::NotFound)?;
-        let views = self.store.album_views(owner, Some(&format!("{title} {artist}")), (0, u32::MAX)).await?;
-        let album = views.iter().map(AlbumResult::of_view).find(|album| album.id == album_id);
-        let album = album.ok_or(Error::NotFound)?;
+        let view = self.store.album_view(owner, &title, &artist).await?.ok_or(Error::NotFound)?;
+        let album = AlbumResult::of_view(&view);
         let listing = Listing {
             album: Some(&title),
             artist: Some(&artist),

@@ -24,12 +24,19 @@ use self::{
     tasks::Tasks, trash::Trash, undo::Undo,
 };
 use crate::{
-    config::Config, enrich::Pipeline, library::Library, models::Models, node::Node, per_user::PerUser, tools,
+    config::Config,
+    enrich::Pipeline,
+    library::{KnownSteps, Library},
+    models::Models,
+    node::Node,
+    per_user::PerUser,
+    tools,
     wordings::Wordings,
 };
 use search::TrackIndex;
 use sources::tidal::Tidal;
 use store::Store;
+use tokio_util::task::TaskTracker;
 
 /// Searches of one user at once. Each computes on a core, and half of the cores stay for other users.
 fn searches_at_once() -> Option<NonZeroUsize> {
@@ -58,13 +65,14 @@ impl Services {
         pipeline: &Arc<Pipeline>,
         models: &Models,
         (config, node): (&Config, &Node),
+        spawned: &TaskTracker,
     ) -> Self {
         let library = Library {
             store: store.clone(),
             index,
             tidal,
             pipeline: pipeline.clone(),
-            known_steps: Arc::default(),
+            known_steps: Arc::new(KnownSteps::new(spawned.clone())),
             searches: Arc::new(PerUser::new(config.open_requests.and(searches_at_once()))),
         };
         let imports = Imports {

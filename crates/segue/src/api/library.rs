@@ -32,7 +32,7 @@ pub(super) fn routes() -> Routes {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
-    /// Words in title, artist or album.
+    /// Each word begins a word of the title, the artist or the album; accents do not matter.
     #[serde(default)]
     q: Option<String>,
     /// The exact name of the artist, in any case; likewise `album` and `genre`.

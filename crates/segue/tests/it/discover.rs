@@ -302,6 +302,40 @@ async fn an_album_is_opened_without_reading_the_others() {
 }
 
 #[tokio::test]
+async fn albums_are_paged_and_a_saved_one_hides_the_same_album_of_tracks_on_every_page() {
+    let stage = Stage::new().await;
+    let (_, found) = stage.tool("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "albums"})).await;
+    let saved = &found["albums"].as_array().unwrap()[..2];
+    let mut lines = String::from("Title,Artist,Album\n");
+    for (n, name) in [&Value::Null, &saved[0], &Value::Null, &saved[1], &Value::Null].into_iter().enumerate() {
+        let (title, artist) = (name["title"].as_str().unwrap_or("Own"), name["artist"].as_str().unwrap_or("Band"));
+        lines += &format!("Song {n},{artist},{title}{}\n", if name.is_null() { n.to_string() } else { String::new() });
+    }
+    let (status, report) = stage.app.import("albums.csv", lines.into_bytes()).await;
+    assert_eq!(status, 201, "{report}");
+    for album in saved {
+        let (status, _) =
+            stage.app.answer(Method::POST, "/api/library/albums", Some(json!({"albumId": album["id"]}))).await;
+        assert_eq!(status, 201);
+    }
+    let whole = stage.app.get("/api/library/albums").await["albums"].as_array().unwrap().clone();
+    for album in saved {
+        assert_eq!(whole.iter().filter(|listed| listed["title"] == album["title"]).count(), 1, "{whole:?}");
+    }
+    for limit in 1..=whole.len() {
+        let mut listed = vec![];
+        let mut next = Some(json!(0));
+        while let Some(cursor) = next.take() {
+            let page = stage.app.get(&format!("/api/library/albums?limit={limit}&cursor={cursor}")).await;
+            assert!(page["albums"].as_array().unwrap().len() <= limit, "{page}");
+            listed.extend(page["albums"].as_array().unwrap().clone());
+            next = page.get("next").cloned();
+        }
+        assert_eq!(listed, whole, "in pages of {limit}");
+    }
+}
+
+#[tokio::test]
 async fn a_removed_album_is_in_the_trash_until_it_is_restored_or_erased() {
     let stage = Stage::new().await;
     let (_, found) = stage.tool("tidalSearch", json!({"query": "Ivy Marlow", "searchType": "albums"})).await;

@@ -39,6 +39,9 @@ const PATHS: &[&str] = &[
     "/api/library/tracks?sort=plays",
     "/api/library/tracks?sort=title&cursor=1000",
     "/api/library/tracks?q={word}",
+    "/api/library/tracks?q={word} {word}",
+    "/api/library/tracks?q=a",
+    "/api/library/tracks?q=12345",
     "/api/library/tracks?q={word} 5{word}",
     "/api/library/tracks?artist=The {word} 7",
     "/api/library/tracks?genre=Jazz",
@@ -47,6 +50,8 @@ const PATHS: &[&str] = &[
     "/api/library/tracks?decade=1990&sort=plays",
     "/api/library/artists",
     "/api/library/artists?q={word}",
+    "/api/library/albums",
+    "/api/library/albums?cursor=5000",
     "/api/library/albums?limit=50",
     "/api/library/albums?limit=50&q={word}",
     "/api/library/genres",
@@ -62,6 +67,14 @@ const PATHS: &[&str] = &[
     "/api/tasks",
     "/api/tasks?filter=pending",
     "/api/playlists",
+    "/api/trash",
+    "/api/tracks/merges",
+    "/api/usage",
+    "/api/models",
+    "/api/tools",
+    "/healthz",
+    "/readyz",
+    "/metrics",
 ];
 
 pub(crate) async fn every_endpoint(server: &Server) -> anyhow::Result<Vec<Figures>> {

@@ -2,9 +2,12 @@
 //!
 //! `bench-growth [TRACKS] [CONVERSATIONS] [FOLDER]`: measured through HTTP on SQLite, and on PostgreSQL where
 //! `SEGUE_TEST_POSTGRES` names a server. What is in FOLDER is used again, so that only the first run fills it. It fails when
-//! an endpoint is over the aim.
+//! an endpoint is over the aim. `BENCH_DATABASE` and `BENCH_ONLY` name the only database and a part of the only paths.
+//!
+//! `bench-growth turns [FOLDER]`: what a turn costs on SQLite, by the size of the installation and of the conversation.
 
 mod ask;
+mod model;
 #[path = "../../process.rs"]
 #[expect(dead_code, reason = "the relay and the memory are for the other measurement")]
 mod process;
@@ -12,6 +15,7 @@ mod process;
 #[expect(dead_code, reason = "killing is for the other measurement")]
 mod run;
 mod seed;
+mod turns;
 
 use std::path::{Path, PathBuf};
 
@@ -25,17 +29,23 @@ const AIM_MS: f64 = 10.0;
 async fn main() -> anyhow::Result<()> {
     // The first to choose a provider chooses for all; there is no other here.
     _ = rustls::crypto::ring::default_provider().install_default();
-    let mut args = std::env::args().skip(1);
+    let mut args = std::env::args().skip(1).peekable();
+    let temporary = tempfile::tempdir()?;
+    if args.next_if(|word| word == "turns").is_some() {
+        let folder = args.next().map_or(temporary.path().to_path_buf(), PathBuf::from);
+        return turns::every_size(&folder, &settings(None)).await;
+    }
     let size = seed::Size {
         n_tracks: args.next().map_or(Ok(100_000), |n| n.parse())?,
         n_conversations: args.next().map_or(Ok(10_000), |n| n.parse())?,
     };
-    let temporary = tempfile::tempdir()?;
     let folder = args.next().map_or(temporary.path().to_path_buf(), PathBuf::from);
     let postgres = std::env::var("SEGUE_TEST_POSTGRES").ok();
     let databases = [("SQLite", None), ("PostgreSQL", postgres)];
     let mut n_over = 0;
-    for (name, url) in databases.into_iter().filter(|(name, url)| *name == "SQLite" || url.is_some()) {
+    let only = std::env::var("BENCH_DATABASE").unwrap_or_default();
+    let is_asked = |name: &str, url: &Option<String>| name.contains(&only) && (name == "SQLite" || url.is_some());
+    for (name, url) in databases.into_iter().filter(|(name, url)| is_asked(name, url)) {
         let data = folder.join(name);
         let settings = settings(url);
         let server = seed::fill(&data, &settings, size).await?;

@@ -197,8 +197,8 @@ const NAME: f32 = 0.9;
 /// Half of the words count much less than half of a match.
 const PARTIAL: f32 = 1.8;
 /// Of a message that songs answer, a part of the words and a similarity count more: it cannot be jargon.
-const EASED_PARTIAL: f32 = 1.2;
-const EASED_ALONE: f32 = 0.2;
+const EASED_PARTIAL: f32 = 1.4;
+const EASED_ALONE: f32 = 0.3;
 const ERRAND: f32 = 0.8;
 const SOUND: f32 = 0.15;
 

@@ -120,7 +120,7 @@ impl Query {
         let tags = track.tags.iter().filter(is_named).cloned().collect();
         let mut why = Why { lyric: best_line(&lyrics, &strong), words, tags, ..Why::default() };
         if !is_by_words {
-            why.close_to = closest_sentence(text, track, if why == Why::default() { 0.01 } else { 0.25 });
+            why.close_to = closest_sentence(text, track, if why == Why::default() { 0.1 } else { 0.25 });
         }
         why
     }

@@ -75,7 +75,7 @@ impl AskedWord {
 /// Minimum similarity of a sentence in an explanation.
 const CLOSE_FROM: f32 = 0.25;
 /// The same, if the explanation has nothing else: then the meaning decided, by more than one sentence.
-const ALONE_FROM: f32 = 0.01;
+const ALONE_FROM: f32 = 0.1;
 
 impl Asked {
     /// `filter` contains the denied words, which are never an explanation.

@@ -1,7 +1,7 @@
 //! A message in German, French or Spanish in English words. It is searched by these words too, a denied word also excludes
 //! its English form, and they tell what the message is about. Without a multilingual embedder nothing else reads it.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, ops::Range};
 
 use crate::{
     lexicon::{self, LANGUAGES, LONGEST_FORM},
@@ -15,6 +15,23 @@ pub fn english(text: &str) -> Option<String> {
     let Reading::Foreign(language) = reading(text) else { return None };
     let gloss = Gloss::new(language, &said);
     (gloss.n_known > 0).then(|| gloss.meanings.join(" "))
+}
+
+/// A word of a text in German, French or Spanish with its English meaning.
+#[derive(Debug, PartialEq)]
+pub struct Translated<'t> {
+    pub english: Cow<'static, str>,
+    /// As the text spells it; it may be several words.
+    pub said: &'t str,
+}
+
+/// The known words of a text that is in German, French or Spanish.
+pub fn translated(text: &str) -> Vec<Translated<'_>> {
+    let Reading::Foreign(language) = reading(text) else { return Vec::new() };
+    let spelled = words(text);
+    let Gloss { meanings, places, .. } = Gloss::new(language, &surface(text));
+    let said = |place: Range<usize>| &text[spelled[place.start].start..spelled[place.end - 1].end];
+    meanings.into_iter().zip(places).map(|(english, place)| Translated { english, said: said(place) }).collect()
 }
 
 /// A message in English words, and in its own if it is German, French or Spanish.
@@ -121,16 +138,21 @@ const NEGATIONS: [&[&str]; 3] =
 
 struct Gloss {
     meanings: Vec<Cow<'static, str>>,
+    /// Which words of the text have each meaning.
+    places: Vec<Range<usize>>,
     n_content: usize,
     n_known: usize,
 }
 
 impl Gloss {
     fn new(language: usize, said: &[String]) -> Self {
-        let mut gloss = Self { meanings: Vec::new(), n_content: 0, n_known: 0 };
+        let mut gloss = Self { meanings: Vec::new(), places: Vec::new(), n_content: 0, n_known: 0 };
         let mut at = 0;
         while at < said.len() {
             let n_words = gloss.read(language, &said[at..]);
+            if gloss.meanings.len() > gloss.places.len() {
+                gloss.places.push(at..at + n_words);
+            }
             at += n_words;
         }
         gloss
@@ -193,6 +215,15 @@ mod tests {
         ] {
             assert_eq!(english(text).as_deref(), meaning, "{text}");
         }
+    }
+
+    #[test]
+    fn each_meaning_has_the_words_that_the_text_says() {
+        let told = |text| translated(text).into_iter().map(|word| (word.english, word.said)).collect::<Vec<_>>();
+        assert_eq!(told("Lieder über Geld und Geld"), [("money".into(), "Geld")]);
+        let both = [("forget".into(), "oublié"), ("password".into(), "mot de passe")];
+        assert_eq!(told("j'ai oublié mon mot de passe"), both);
+        assert_eq!(told("songs about money"), []);
     }
 
     #[test]

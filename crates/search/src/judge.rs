@@ -27,6 +27,9 @@ pub(crate) struct Judge {
     song: f32,
     /// The message seems to be about daily life.
     pub(crate) is_off_topic: bool,
+    /// The query itself is German, French or Spanish. Without an embedder that supports its language, it is close to every text in
+    /// this language, whatever that tells of.
+    is_foreign: bool,
     /// The query is in words that the library does not know, and the similarity comes from an embedder that supports its
     /// language.
     is_across: bool,
@@ -67,7 +70,8 @@ impl Judge {
         let topic = Topic::of(query, votes);
         // The similarities of a message in another language are not to be trusted more.
         let song = if topic.is_foreign { 0.0 } else { topic.song };
-        Self { content, all_terms, topic, song, is_off_topic: topic.errand > 0.0, is_across }
+        let (is_off_topic, is_foreign) = (topic.errand > 0.0, topic.is_foreign);
+        Self { content, all_terms, topic, song, is_off_topic, is_foreign, is_across }
     }
 
     /// Judges the English words of a message in another language as what the message is about: they are a list without a form.
@@ -167,7 +171,11 @@ impl Judge {
         let by_words = WORDS * found.coverage.powf(PARTIAL - EASED_PARTIAL * song);
         // Similarity alone is not sufficient: technical jargon is four spreads above the mean for some tracks.
         // The absence of words of another language means nothing, because descriptions do not contain them.
-        let alone = if self.is_across { MEANING_ACROSS } else { MEANING_ALONE + EASED_ALONE * song };
+        let alone = match (self.is_across, self.is_foreign) {
+            (true, _) => MEANING_ACROSS,
+            (false, true) => 0.0,
+            (false, false) => MEANING_ALONE + EASED_ALONE * song,
+        };
         let by_meaning = meaning * (alone + (MEANING - alone) * found.coverage);
         let mut sure = 1.0 - (1.0 - by_words) * (1.0 - by_meaning);
         let is_phrase = found.is_phrase || found.is_quoted;
@@ -197,8 +205,8 @@ const NAME: f32 = 0.9;
 /// Half of the words count much less than half of a match.
 const PARTIAL: f32 = 1.8;
 /// Of a message that songs answer, a part of the words and a similarity count more: it cannot be jargon.
-const EASED_PARTIAL: f32 = 1.2;
-const EASED_ALONE: f32 = 0.2;
+const EASED_PARTIAL: f32 = 1.4;
+const EASED_ALONE: f32 = 0.3;
 const ERRAND: f32 = 0.8;
 const SOUND: f32 = 0.15;
 
@@ -257,6 +265,16 @@ mod tests {
         assert_eq!(theme.song, 0.0, "the table does not read German");
         let english = voted("rain on the window", 9.0);
         assert_eq!(shared(&english).trust(), 1.0, "another wording of an English message is judged by itself");
+    }
+
+    #[test]
+    fn a_message_in_another_language_is_not_near_a_track_by_its_similarity_alone() {
+        let sure = |query, is_across| {
+            let judge = Judge::new(query, is_across, Votes::default());
+            judge.confidence(&Match::default(), 6.0, 0.0)
+        };
+        assert_eq!(sure("die Rache der Königin", false), 0.0, "the texts near it are German, and about anything");
+        assert!(sure("the revenge of the queen", false) > 0.0 && sure("die Rache der Königin", true) > 0.25);
     }
 
     #[test]

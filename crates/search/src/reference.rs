@@ -103,7 +103,12 @@ impl Query {
     /// The words, tags and line of an explanation.
     fn why(&self, text: &str, track: &Track) -> Why {
         let lyrics = track.lyrics.clone().unwrap_or_default();
-        let (told, sung) = (words_among(&document::meaning(track), &self.terms), words_among(&lyrics, &self.terms));
+        let is_strong = |(_, weight): &&(String, f32)| *weight >= 1.0;
+        let strong: Vec<(String, f32)> = match self.terms.iter().filter(is_strong).cloned().collect::<Vec<_>>() {
+            strong if strong.is_empty() => self.terms.clone(),
+            strong => strong,
+        };
+        let (told, sung) = (words_among(&document::meaning(track), &strong), words_among(&lyrics, &strong));
         let is_shared = |term: &str| told.iter().chain(&sung).any(|word| word.term == term);
         let mut seen = HashSet::new();
         let content = content_words(text).into_iter().map(|content| content.word);
@@ -111,11 +116,11 @@ impl Query {
         let is_asked = |term: &String| self.terms.iter().any(|(asked, _)| asked == term);
         let is_named = |tag: &&String| !terms_of(tag).is_empty() && terms_of(tag).iter().all(is_asked);
         let words: Vec<String> = shared.map(|word| text[word.start..word.end].to_lowercase()).collect();
-        let is_by_words = 2 * words.len() > self.terms.len();
+        let is_by_words = 2 * words.len() > strong.len();
         let tags = track.tags.iter().filter(is_named).cloned().collect();
-        let mut why = Why { lyric: best_line(&lyrics, &self.terms), words, tags, ..Why::default() };
+        let mut why = Why { lyric: best_line(&lyrics, &strong), words, tags, ..Why::default() };
         if !is_by_words {
-            why.close_to = closest_sentence(text, track, if why == Why::default() { 0.01 } else { 0.25 });
+            why.close_to = closest_sentence(text, track, if why == Why::default() { 0.1 } else { 0.25 });
         }
         why
     }

@@ -164,11 +164,11 @@ pub(crate) struct Topic {
 }
 
 /// The probability at which a message begins to count as one about daily life, and at which it surely is one.
-const DAILY_LIFE_FROM: f32 = 0.42;
-const DAILY_LIFE_TO: f32 = 0.52;
+const DAILY_LIFE_FROM: f32 = 0.49;
+const DAILY_LIFE_TO: f32 = 0.59;
 /// The probability below which a message begins to count as one that a song could answer. It is higher than the others, because
 /// the score of a message about daily life is reduced anyway.
-const SONG_BELOW: f32 = 0.7;
+const SONG_BELOW: f32 = 0.65;
 
 impl Topic {
     /// The mean of what the training sentences and the embedder say. A single word is a search term, which is about neither.

@@ -462,7 +462,7 @@ export interface Why {
    */
   tags?: string[];
   /**
-   * Words of the query that the track's names, meaning or lyrics have, as the query spells them.
+   * Words of the query that the track's names, meaning or lyrics have, as typed, or translated: `money (Geld)`.
    */
   words?: string[];
 }

@@ -60,17 +60,22 @@ export function TrackDetails({ track: listed, withAdd = true }: { track: Indexed
 }
 
 function Why({ why }: { why: NonNullable<IndexedTrackResult['why']> }) {
-  const hints = [...(why.words ?? []).map((word) => t('“{words}”', { words: word })), ...(why.features ?? []).map(featureWords)];
-  if (!why.lyric && hints.length === 0) return null;
+  const hints = [
+    ...[...(why.words ?? []), ...(why.tags ?? [])].map((word) => t('“{words}”', { words: word })),
+    ...(why.features ?? []).map(featureWords),
+    ...(why.limits ?? []),
+  ];
+  if (!why.lyric && !why.closeTo && hints.length === 0) return null;
   return (
     <div className="why">
       <p className="label">
         <Sparkles size={13} aria-hidden /> {t('Why it matched')}
       </p>
       {why.lyric && <blockquote dir="auto">{why.lyric}</blockquote>}
+      {why.closeTo && <p dir="auto">{t('Close in meaning: “{words}”', { words: why.closeTo })}</p>}
       {hints.length > 0 && (
         <p>
-          {hints.map((hint) => (
+          {[...new Set(hints)].map((hint) => (
             <span key={hint} className="chip accent">
               {hint}
             </span>

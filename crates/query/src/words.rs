@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use crate::stop::content_words;
 use frostem::{Algorithm, Stemmer};
+use text::fold;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// One term and its position in the original text.
@@ -83,7 +84,7 @@ fn is_word_char(c: char) -> bool {
 }
 
 fn folded_initial(c: char) -> Option<char> {
-    if c.is_ascii() { Some(c.to_ascii_lowercase()) } else { folded_char(c).next() }
+    if c.is_ascii() { Some(c.to_ascii_lowercase()) } else { text::fold_char(c).next() }
 }
 
 /// Chinese and Japanese are written without spaces; Korean puts spaces between words.
@@ -124,39 +125,6 @@ fn english(stemmer: &Stemmer, folded: &str) -> String {
         Some(root) => format!("{root}y"),
         None => stem.into_owned(),
     }
-}
-
-/// Lower case without accents, so that `BJÖRK`, `Björk` and `bjork` are one word.
-pub(crate) fn fold(run: &str) -> String {
-    if run.is_ascii() {
-        return run.to_ascii_lowercase();
-    }
-    run.nfkc().flat_map(folded_char).collect()
-}
-
-fn folded_char(c: char) -> impl Iterator<Item = char> {
-    c.nfkc().flat_map(char::to_lowercase).flat_map(without_accent).filter(|c| !is_combining_mark(*c))
-}
-
-fn without_accent(c: char) -> impl Iterator<Item = char> {
-    // Letters without a Unicode decomposition that are often written as plain letters.
-    let (first, second) = match c {
-        'ß' => ('s', Some('s')),
-        'æ' => ('a', Some('e')),
-        'œ' => ('o', Some('e')),
-        'ø' => ('o', None),
-        'đ' | 'ð' => ('d', None),
-        'ł' => ('l', None),
-        'ı' => ('i', None),
-        // These have a decomposition, but `й` is a separate letter and Hangul syllables are not letters with marks.
-        'й' | '\u{ac00}'..='\u{d7a3}' => (c, None),
-        _ => (base(c), None),
-    };
-    std::iter::once(first).chain(second)
-}
-
-fn base(c: char) -> char {
-    if c.is_ascii() { c } else { std::iter::once(c).nfd().next().unwrap_or(c) }
 }
 
 #[cfg(test)]

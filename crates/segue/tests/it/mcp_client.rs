@@ -47,7 +47,10 @@ async fn read_only_tools_are_offered_under_the_name_of_their_server_and_their_ou
     assert_eq!(done["output"]["from"], "othermcp");
     assert_eq!(done["output"]["data"]["tasks"][0]["title"], "water the plants");
     let offered = offered(&app);
-    assert!(offered.contains(&"othermcp__list_tasks") && !offered.contains(&"othermcp__add_task"), "{offered:?}");
+    assert!(
+        offered.contains(&"othermcp__list_tasks".into()) && !offered.contains(&"othermcp__add_task".into()),
+        "{offered:?}"
+    );
 }
 
 #[tokio::test]

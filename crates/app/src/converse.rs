@@ -11,6 +11,7 @@ use serde_json::Value;
 use store::{ConsentScope, NewTurn, Start, StartedTurn, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, instrument};
 use uuid::Uuid;
 
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
     host::run,
     observe::{EndedCall, Sent},
     run_turn::Job,
+    text_limit::Text,
     turn_journal::StoreJournal,
     turns::first_row,
 };
@@ -51,12 +53,14 @@ pub(crate) struct Decided {
     pub(crate) call: decided::Call,
 }
 
-pub const MAX_MESSAGE_CHARS: usize = 10_000;
+/// A message of a user.
+pub type MessageText = Text<1, 10_000>;
 const MAX_CLIENT_ID_CHARS: usize = 200;
 
 impl App {
     /// Starts a turn, or finds the one that the same `client_message_id` started. Follow it through `turns`. If the
     /// client disconnects, either the message is stored and answered, or it is not stored.
+    #[instrument(name = "turns.converse", skip_all, fields(user.id = %owner))]
     pub async fn converse(self: &Arc<Self>, owner: &UserId, ask: Ask) -> Result<StartedTurn, Error> {
         self.converse_about(owner, ask, None).await
     }
@@ -72,10 +76,11 @@ impl App {
             return self.start_turn(owner, ask, decided).await;
         }
         let (app, owner) = (self.clone(), owner.clone());
-        joined(self.spawned.spawn(async move { app.start_turn(&owner, ask, decided).await })).await
+        let start = async move { app.start_turn(&owner, ask, decided).await };
+        joined(self.spawned.spawn(start.in_current_span())).await
     }
 
-    #[tracing::instrument(name = "turns.start", skip_all, fields(user.id = %owner))]
+    #[instrument(name = "turns.start", skip_all, fields(user.id = %owner))]
     async fn start_turn(
         self: &Arc<Self>,
         owner: &UserId,
@@ -145,14 +150,16 @@ impl App {
 
 impl App {
     /// One tool call without an agent, with a journal row like any other call. It continues if the client disconnects.
+    #[instrument(name = "tools.call_to_end", skip_all, fields(user.id = %owner))]
     pub async fn call_tool(self: &Arc<Self>, owner: &UserId, name: &str, input: Value) -> Result<Outcome, Error> {
         let (app, owner, name) = (self.clone(), owner.clone(), name.to_owned());
         let cancel = self.shutdown.child_token();
-        joined(self.spawned.spawn(async move { app.call_tool_until(&owner, &name, input, cancel).await })).await
+        let call = async move { app.call_tool_until(&owner, &name, input, cancel).await };
+        joined(self.spawned.spawn(call.in_current_span())).await
     }
 
     /// The same, with a token that cancels the call.
-    #[tracing::instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
+    #[instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
     pub async fn call_tool_until(
         &self,
         owner: &UserId,
@@ -176,9 +183,9 @@ impl App {
         outcome.map_err(|error| match error {
             JournalError::Unwritable(error) => match error.downcast::<StoreError>() {
                 Ok(error) => error.into(),
-                Err(other) => Error::Database(sqlx::Error::Protocol(other.to_string())),
+                Err(other) => Error::Journal(other.to_string()),
             },
-            JournalError::LeaseLost => Error::Database(sqlx::Error::Protocol(error.to_string())),
+            JournalError::LeaseLost => Error::Journal(error.to_string()),
         })
     }
 }
@@ -199,8 +206,8 @@ fn checked_text(ask: &Ask) -> Result<&str, Error> {
     if text.contains('\0') {
         return Err(invalid("message", "Message cannot contain the character NUL".into()));
     }
-    if text.chars().count() > MAX_MESSAGE_CHARS {
-        return Err(invalid("message", format!("Message must be at most {MAX_MESSAGE_CHARS} characters")));
+    if text.chars().count() > MessageText::MAX {
+        return Err(invalid("message", format!("Message must be at most {} characters", MessageText::MAX)));
     }
     if ask.again.is_some() && ask.conversation.is_none() {
         return Err(invalid("editOf", "needs the conversationId of the question".into()));

@@ -1,6 +1,6 @@
 //! Why a service rejected a request or failed: one error type for every caller. The variants tell who can act on it.
 
-use crate::text_limit::WrongLength;
+use crate::{count::OutOfRange, text_limit::WrongLength};
 use music::TrackRef;
 use search::IndexError;
 use sources::tidal::TidalError;
@@ -23,6 +23,9 @@ pub enum Error {
     /// The caller can correct the length of a text.
     #[error(transparent)]
     WrongLength(#[from] WrongLength),
+    /// The caller can correct a number.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// The request contains no change.
     #[error("{0}")]
     Incomplete(&'static str),
@@ -41,6 +44,9 @@ pub enum Error {
     Catalogue(#[from] TidalError),
     #[error(transparent)]
     Index(#[from] IndexError),
+    /// A tool call cannot be recorded, so it does not run; the operator must act.
+    #[error("journal error: {0}")]
+    Journal(String),
     /// The database does not answer or returns an error; the operator must act.
     #[error("database error: {0}")]
     Database(sqlx::Error),

@@ -6,6 +6,7 @@ mod claims;
 pub mod config;
 pub mod connections;
 mod converse;
+mod count;
 mod decided;
 pub mod enrich;
 mod error;
@@ -23,6 +24,7 @@ pub mod networks;
 mod node;
 pub mod observe;
 mod old_results;
+mod operator;
 pub mod per_user;
 pub mod readiness;
 mod recovery;
@@ -32,7 +34,7 @@ mod service_access;
 pub mod services;
 #[cfg(test)]
 mod simulation;
-pub mod text_limit;
+mod text_limit;
 mod titles;
 mod tools;
 mod turn_journal;
@@ -61,7 +63,7 @@ use crate::{
     node::Node,
     observe::{
         BackgroundCalls, Observer,
-        metrics::{IndexReading, Reading},
+        metrics::{Gauges, IndexReading},
     },
     per_user::PerUser,
     readiness::Readiness,
@@ -74,10 +76,13 @@ pub use sources::tidal::{Tidal, TidalError};
 use store::{Store, TokenLimits};
 
 pub use crate::{
-    converse::{Again, Ask, MAX_MESSAGE_CHARS},
+    converse::{Again, Ask, MessageText},
+    count::{Count, OutOfRange},
     error::Error,
     history::window,
     index_sync::IndexOf,
+    operator::Operator,
+    text_limit::{Text, WrongLength},
 };
 
 /// The time limit for cancelled work: turns are stored, spans are sent.
@@ -142,10 +147,9 @@ impl App {
         let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, (&config, &node), &spawned);
         let mcp_tools = McpTools::find(&config.mcp, &store).await;
         let wordings = Wordings::new(models.background(), Some(meter.clone()));
-        let own_tools = services.toolbox(wordings);
+        let own_tools = tools::toolbox(&services.tasks, &services.library, &services.playlists, wordings);
         let all_tools = mcp_tools.join(own_tools.clone());
-        let observer = Observer::new(&config, &node.name, all_tools.specs().iter().map(|spec| spec.name))?;
-        let observer = Arc::new(observer);
+        let observer = Arc::new(Observer::new(&config, &node.name, &all_tools)?);
         background_calls.tell(&observer);
         let shutdown = CancellationToken::new();
         let app = Arc::new(Self {
@@ -208,7 +212,7 @@ impl App {
                 Some(name) => self.accounts().named(name).await?.owner(),
                 None => UserId::new("local"),
             };
-            self.folders().add(&owner, path).await?;
+            self.folders().add(&Operator::of_this_machine(), &owner, path).await?;
         }
         self.spawned.spawn(self.folders().clone().keep_all(self.background.clone()));
         Ok(())
@@ -276,7 +280,7 @@ impl App {
     pub async fn metrics(&self) -> String {
         let (unsaved_events, oldest_ms) = self.turns.unsaved();
         let age_ms = oldest_ms.map_or(0, |at_ms| chrono::Utc::now().timestamp_millis() - at_ms);
-        let reading = Reading {
+        let reading = Gauges {
             turns_running: self.turns.n_live(),
             unsaved_events,
             log_lag: Duration::from_millis(u64::try_from(age_ms).unwrap_or(0)),
@@ -328,9 +332,10 @@ fn tools_by_agent(
     has_catalogue: bool,
 ) -> anyhow::Result<AgentTools> {
     let of = |agent: &Agent| {
-        let names: Vec<_> = agent.usable_tools(has_catalogue).chain(mcp_tools.names_for(agent.id)).collect();
+        let mut names: Vec<&str> = agent.usable_tools(has_catalogue).collect();
+        names.extend(mcp_tools.names_for(agent.id));
         let toolbox = toolbox.only(&names).with_context(|| format!("the agent '{}' cannot be set up", agent.id))?;
-        let for_model = |spec: &ToolSpec| match agent.tools.contains(&spec.name) {
+        let for_model = |spec: &ToolSpec| match agent.tools.contains(&&*spec.name) {
             true => tools::model_spec::own_spec_for_model(spec),
             false => tools::model_spec::spec_for_model(spec),
         };

@@ -2,8 +2,9 @@
 
 use engine::UserId;
 use serde::Deserialize;
+use tracing::instrument;
 
-use crate::{Error, library::Library};
+use crate::{Error, Operator, library::Library};
 use music::Track;
 
 const FILES: [&str; 3] = [
@@ -32,12 +33,13 @@ pub struct Loaded {
 
 /// Loads the sample once, into an installation that has never contained a track. In an installation with several users
 /// no library is changed: every user finds the sample until they remove it.
+#[instrument(name = "sample.offer", skip_all)]
 pub async fn offer(library: &Library, owner: Option<&UserId>) -> Result<bool, Error> {
     if !library.take_sample_offer().await? {
         return Ok(false);
     }
     match owner {
-        Some(owner) => _ = load(library, owner).await?,
+        Some(owner) => _ = load(&Operator::of_this_machine(), library, owner).await?,
         None => {
             let all: Vec<Track> = tracks().into_iter().map(|sample| sample.track).collect();
             library.put_tracks(&all).await?;
@@ -46,9 +48,10 @@ pub async fn offer(library: &Library, owner: Option<&UserId>) -> Result<bool, Er
     Ok(true)
 }
 
-/// Loads the sample tracks and adds a third of them to a library. A second call changes nothing: a track that the owner
-/// has removed since stays removed.
-pub async fn load(library: &Library, owner: &UserId) -> Result<Loaded, Error> {
+/// Loads the sample tracks and adds a third of them to a library. Every user of the installation finds its tracks, so only
+/// an operator may load them. A second call changes nothing: a track that the owner has removed since stays removed.
+#[instrument(name = "sample.load", skip_all, fields(user.id = %owner))]
+pub async fn load(_: &Operator, library: &Library, owner: &UserId) -> Result<Loaded, Error> {
     library.restore_sample(owner).await?;
     library.take_sample_offer().await?;
     let sample = tracks();

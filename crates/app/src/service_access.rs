@@ -3,20 +3,16 @@
 use engine::UserId;
 use futures::Stream;
 use tokio::task::JoinHandle;
+use tracing::instrument;
 
 use crate::{
-    App, Error, export,
+    App, Error, Operator, export,
+    import::Given,
     library::Library,
     models,
     services::{
-        accounts::Accounts,
-        conversations::Conversations,
-        folders::{Folders, UploadedAudio},
-        imports::Imports,
-        playlists::Playlists,
-        tasks::Tasks,
-        trash::Trash,
-        undo::Undo,
+        accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
+        tasks::Tasks, trash::Trash, undo::Undo,
     },
 };
 
@@ -55,8 +51,9 @@ impl App {
     }
 
     /// Compares the sounds of uploaded audio in the background. Waits while too much of it waits for that.
-    pub async fn compare_uploads(&self, owner: &UserId, uploads: Vec<UploadedAudio>) {
-        if let Some(work) = self.folders().compare_uploads(owner, uploads, self.background.clone()).await {
+    #[instrument(name = "folders.compare_uploads", skip_all, fields(user.id = %owner))]
+    pub async fn compare_uploads(&self, owner: &UserId, audio: Vec<Given>) {
+        if let Some(work) = self.folders().compare_uploads(owner, audio, self.background.clone()).await {
             self.spawn(work);
         }
     }
@@ -71,7 +68,8 @@ impl App {
     }
 
     /// Selects a model server of this machine, or the built-in model. The selected one is probed in the background.
-    pub async fn select_model(&self, choice: Option<models::Selected>) -> Result<(), Error> {
+    #[instrument(name = "models.select_and_probe", skip_all)]
+    pub async fn select_model(&self, _: &Operator, choice: Option<models::Selected>) -> Result<(), Error> {
         self.models.select(choice).await?;
         let models = self.models.clone();
         self.spawn(async move { models.probe_selected().await });
@@ -83,6 +81,7 @@ impl App {
         self.services.library.tidal.is_configured()
     }
 
+    #[instrument(name = "database.ping", skip_all)]
     pub async fn ping_database(&self) -> Result<(), Error> {
         Ok(self.store.ping().await?)
     }

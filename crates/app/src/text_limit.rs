@@ -25,6 +25,8 @@ pub struct WrongLength {
 }
 
 impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
+    pub const MAX: usize = MAX;
+
     pub fn new(text: &str) -> Self {
         Self(text.trim().to_owned())
     }
@@ -37,6 +39,10 @@ impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
         } else {
             Err(WrongLength { field, min: MIN, max: MAX, n_chars })
         }
+    }
+
+    pub fn into_string(self) -> String {
+        self.0
     }
 
     pub fn is_empty(&self) -> bool {

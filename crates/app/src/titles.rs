@@ -67,12 +67,7 @@ fn line(words: &str) -> Option<String> {
     let mut letters = words.chars();
     let first = letters.next()?;
     let whole: String = first.to_uppercase().chain(letters).collect();
-    if whole.chars().count() <= MAX_CHARS {
-        return Some(whole);
-    }
-    let cut: String = whole.chars().take(MAX_CHARS).collect();
-    let at = cut.rfind(' ').filter(|at| *at > MAX_CHARS / 2).unwrap_or(cut.len());
-    Some(format!("{}…", &cut[..at]))
+    Some(text::shortened_at_word(&whole, MAX_CHARS))
 }
 
 /// One request to a model for the title of one conversation.
@@ -116,7 +111,7 @@ impl TitleRequest {
 
     async fn ask(&self) -> Result<String, ModelError> {
         let answer = Message::assistant(self.content.clone()).text();
-        let begin = |text: &str| untrusted::clean(&text.chars().take(READ_CHARS).collect::<String>());
+        let begin = |text: &str| untrusted::clean(text::cut(text, READ_CHARS));
         let prompt = Prompt {
             system: INSTRUCTIONS.into(),
             tools: Arc::default(),

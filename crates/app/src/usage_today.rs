@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
+use tracing::instrument;
 
 use crate::{App, Error};
 
@@ -17,6 +18,7 @@ pub struct UsageToday {
 }
 
 impl App {
+    #[instrument(name = "usage.today", skip_all, fields(user.id = %owner))]
     pub async fn usage_today(&self, owner: &UserId) -> Result<UsageToday, Error> {
         let spent = self.store.spent_today(owner).await?;
         let tokens_per_day = Some(self.meter.limits.per_day).filter(|limit| *limit > 0);

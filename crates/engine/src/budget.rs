@@ -184,7 +184,8 @@ impl Messages {
 fn summary(dropped: &[Vec<Message>]) -> Message {
     let mut line = format!("[{} earlier exchanges are left out; the user asked:", dropped.len());
     for question in dropped.iter().rev().filter_map(|exchange| exchange.first()) {
-        let words: String = question.text().split_whitespace().collect::<Vec<_>>().join(" ").chars().take(60).collect();
+        let words = question.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = text::cut(&words, 60);
         if line.chars().count() + words.chars().count() + 8 > MAX_SUMMARY_CHARS - OVERHEAD_CHARS * 2 {
             break;
         }
@@ -231,8 +232,7 @@ fn common_length(lengths: &[usize], space: usize) -> usize {
 fn beginning(text: &str, max_chars: usize) -> String {
     let n_chars = text.chars().count();
     let note = format!(" … [shortened: {max_chars} of {n_chars} characters]");
-    let kept: String = text.chars().take(max_chars.saturating_sub(note.chars().count())).collect();
-    kept + &note
+    text::cut(text, max_chars.saturating_sub(note.chars().count())).to_owned() + &note
 }
 
 fn without_middle(text: &str, max_chars: usize) -> String {
@@ -242,9 +242,8 @@ fn without_middle(text: &str, max_chars: usize) -> String {
     }
     let note = " … [shortened: the middle is left out] … ";
     let half = max_chars.saturating_sub(note.chars().count()) / 2;
-    let start: String = text.chars().take(half).collect();
-    let end: String = text.chars().skip(n_chars - half).collect();
-    start + note + &end
+    let end = &text[text::cut(text, n_chars - half).len()..];
+    [text::cut(text, half), note, end].concat()
 }
 
 fn as_text(content: &Value) -> Cow<'_, str> {

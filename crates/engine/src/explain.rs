@@ -83,8 +83,7 @@ fn in_brackets(wanted: &str) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    if text.chars().count() <= 60 { text } else { format!("{}…", text.chars().take(60).collect::<String>()) }
+    text::shortened(&value.to_string(), 60)
 }
 
 fn kind_of(value: &Value) -> &'static str {
@@ -135,8 +134,8 @@ mod tests {
 
     fn spec(input_schema: Value) -> ToolSpec {
         ToolSpec {
-            name: "t",
-            title: "T",
+            name: "t".into(),
+            title: "T".into(),
             description: String::new(),
             effect: Effect::Reads,
             input_schema,

@@ -1,6 +1,6 @@
 //! The `Model` trait: it takes a prompt and returns a stream of deltas.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use futures::stream::BoxStream;
 use schemars::JsonSchema;
@@ -25,8 +25,8 @@ pub struct Prompt {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolSpec {
-    pub name: &'static str,
-    pub title: &'static str,
+    pub name: Cow<'static, str>,
+    pub title: Cow<'static, str>,
     pub description: String,
     pub effect: Effect,
     pub input_schema: Value,

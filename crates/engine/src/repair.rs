@@ -78,8 +78,7 @@ pub(crate) fn repair(spec: &ToolSpec, input: Value) -> Repaired {
 fn dropped_note(spec: &ToolSpec, dropped: &[String]) -> String {
     let known = schema::properties(&spec.input_schema).map(|properties| properties.keys().cloned().collect::<Vec<_>>());
     let known = known.filter(|known| !known.is_empty()).map_or("no fields".into(), |known| known.join(", "));
-    let dropped: Vec<_> =
-        dropped.iter().map(|name| format!("`{}`", name.chars().take(40).collect::<String>())).collect();
+    let dropped: Vec<_> = dropped.iter().map(|name| format!("`{}`", text::cut(name, 40))).collect();
     format!("Note: {} has no field {}; it was ignored. Its fields are: {known}.", spec.name, dropped.join(", "))
 }
 
@@ -137,8 +136,8 @@ mod tests {
 
     fn search() -> ToolSpec {
         ToolSpec {
-            name: "search",
-            title: "Search",
+            name: "search".into(),
+            title: "Search".into(),
             description: String::new(),
             effect: Effect::Reads,
             input_schema: json!({

@@ -25,10 +25,14 @@ pub fn unmarked(content: &Value) -> Value {
     data.and_then(|(_, json)| serde_json::from_str(json).ok()).unwrap_or_else(|| content.clone())
 }
 
-/// The text without invisible characters. They could hide instructions from the user and not from the model.
+/// The text without invisible characters. The line breaks of Unicode become `\n`.
 pub fn clean(text: &str) -> String {
-    let visible = text.chars().filter(|letter| !is_invisible(*letter));
-    visible.map(|letter| if matches!(letter, '\u{2028}' | '\u{2029}') { '\n' } else { letter }).collect()
+    text::without_invisible(text).replace(['\u{2028}', '\u{2029}'], "\n")
+}
+
+/// The first `max_chars` characters of the text without invisible characters.
+pub fn clean_start(text: &str, max_chars: usize) -> String {
+    text::cut(&clean(text), max_chars).to_owned()
 }
 
 /// The text without NUL, which PostgreSQL cannot store.
@@ -59,17 +63,6 @@ fn each_text(value: Value, change: &impl Fn(&str) -> String) -> Value {
         }
         plain @ (Value::Null | Value::Bool(_) | Value::Number(_)) => plain,
     }
-}
-
-/// Control characters except line break and tab, and the characters that Unicode calls default-ignorable: joiners,
-/// direction marks, fillers, variation selectors, tags.
-fn is_invisible(letter: char) -> bool {
-    matches!(letter,
-        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
-        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

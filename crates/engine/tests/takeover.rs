@@ -207,8 +207,8 @@ impl Given {
 async fn turn(world: &World, given: Given) -> (Finished, Vec<Prompt>) {
     let model = Reader { script: SCRIPT, asked: Mutex::default() };
     let spec = ToolSpec {
-        name: "send",
-        title: "Send",
+        name: "send".into(),
+        title: "Send".into(),
         description: String::new(),
         effect: Effect::Writes,
         input_schema: json!({}),

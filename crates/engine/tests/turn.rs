@@ -292,7 +292,7 @@ async fn a_stop_interrupts_the_running_tool_and_closes_the_calls_after_it() {
 fn choosing_a_tool_that_does_not_exist_is_an_error() {
     let toolbox = Toolbox::default().with(Reader(Fake::new([]))).with(Writer(Fake::new([])));
     let chosen = toolbox.only(&["read"]).expect("the tool exists");
-    assert_eq!(chosen.specs().iter().map(|spec| spec.name).collect::<Vec<_>>(), ["read"]);
+    assert_eq!(chosen.specs().iter().map(|spec| spec.name.clone()).collect::<Vec<_>>(), ["read"]);
     let error = toolbox.only(&["read", "wrtie"]).err().expect("refused");
     assert_eq!(error.to_string(), "there is no tool 'wrtie'; the tools are: read, write");
 }

@@ -39,7 +39,7 @@ pub fn file(line: u64, path: &Path) -> Entry {
 
 /// The same for a file of a library. `relative` is its path within the library, which names artist and album if the
 /// tags do not.
-pub fn file_in(line: u64, path: &Path, relative: &Path) -> Entry {
+pub(crate) fn file_in(line: u64, path: &Path, relative: &Path) -> Entry {
     let unreadable = |why: &dyn std::fmt::Display| LineError::unusable(line, format!("{}: {why}", path.display()));
     let source = fs::File::open(path).map_err(|error| unreadable(&error))?;
     let relative = relative.to_string_lossy();

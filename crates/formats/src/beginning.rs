@@ -14,7 +14,7 @@ use super::{
 };
 
 /// How many bytes of a file `recognise` needs, if the file is that long.
-pub const FIRST_BYTES: usize = 64 * 1024;
+pub(crate) const FIRST_BYTES: usize = 64 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {

@@ -57,10 +57,6 @@ impl Kind {
         self.0.id
     }
 
-    pub fn is_history(self) -> bool {
-        self.0.holds == Holds::History
-    }
-
     pub(crate) fn is_playlist(self) -> bool {
         self.0.holds == Holds::Playlist
     }

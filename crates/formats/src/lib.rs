@@ -36,9 +36,9 @@ use std::{
     path::Path,
 };
 
+pub(crate) use self::beginning::FIRST_BYTES;
 pub use self::{
     archive::{GatheredFile, gather_files, gather_uploaded},
-    beginning::FIRST_BYTES,
     content_hash::content_hash,
     details::Details,
     folder_import::{audio_of_sheet, tracks_of_file},

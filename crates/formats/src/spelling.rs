@@ -5,13 +5,14 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 /// The longest real titles have about 400 characters.
 const LONGEST_NAME: usize = 1000;
 
-/// A text from an external source as one line: without control characters, direction marks and byte order marks.
-/// `None` if nothing is left.
+/// A text from an external source as one line, without hidden characters. `None` if nothing is left.
 pub fn clean(text: &str) -> Option<String> {
-    let visible = text.chars().filter(|c| !is_unwanted(*c)).take(LONGEST_NAME * 2).collect::<String>();
+    // A control character that is white space, such as a line break, separates words.
+    let is_kept = |c: &char| c.is_whitespace() || !text::is_hidden(*c);
+    let visible = text.chars().filter(is_kept).take(LONGEST_NAME * 2).collect::<String>();
     let words = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-    let name: String = words.chars().take(LONGEST_NAME).collect();
-    (!name.is_empty()).then_some(name)
+    let name = text::cut(&words, LONGEST_NAME);
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 /// Like [`clean`], but keeps the lines, for lyrics.
@@ -19,11 +20,6 @@ pub fn clean_lines(text: &str) -> Option<String> {
     let lines: Vec<_> = text.lines().take(2000).map(|line| clean(line).unwrap_or_default()).collect();
     let text = lines.join("\n").trim_matches('\n').to_owned();
     (!text.is_empty()).then_some(text)
-}
-
-fn is_unwanted(c: char) -> bool {
-    let turns_direction = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}');
-    (c.is_control() && !c.is_whitespace()) || turns_direction || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}')
 }
 
 /// The first dash between spaces. Hyphens inside names have no spaces around them.

@@ -1,10 +1,12 @@
 //! The HTTP client for outgoing requests. Every client has the same user agent and the same TLS settings, and every
-//! failed request is reported by its root cause.
+//! failed request is reported by its root cause. No body is read without a limit.
 
+mod body;
 mod retry_after;
 pub mod service;
 mod tls;
 
+pub use body::{read_at_most, read_start};
 use reqwest::{Client, ClientBuilder};
 pub use retry_after::retry_after;
 

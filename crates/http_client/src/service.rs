@@ -142,15 +142,9 @@ impl Service {
         Ok(Answer { status, body, service: self.service })
     }
 
-    async fn body(&self, mut response: Response) -> Result<Vec<u8>, SourceError> {
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.unreachable(error))? {
-            if body.len() + chunk.len() > MAX_BODY {
-                return Err(SourceError::Broken { service: self.service, reason: "larger than 4 MB".into() });
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
+    async fn body(&self, response: Response) -> Result<Vec<u8>, SourceError> {
+        let body = crate::read_at_most(response, MAX_BODY).await.map_err(|error| self.unreachable(error))?;
+        body.ok_or_else(|| SourceError::Broken { service: self.service, reason: "larger than 4 MB".into() })
     }
 
     /// Books the next call and returns how long to wait for it. Fails while the service is paused.

@@ -221,7 +221,8 @@ fn primary_artist(artist: &str) -> String {
     folded.strip_prefix("the ").map_or(folded.clone(), str::to_owned)
 }
 
-/// Lower case, without accents and apostrophes. Every run of other characters becomes one space.
+/// Lower case, without accents and apostrophes. Every run of other characters becomes one space. It is not [`text::fold`]:
+/// names are stored in this form, so a change needs a migration of the column `name`.
 pub fn fold(text: &str) -> String {
     let text = text.replace('&', " and ");
     let folded: String = text

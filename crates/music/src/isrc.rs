@@ -73,7 +73,7 @@ impl FromStr for Isrc {
     type Err = NotAnIsrc;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text: String = text.nfkc().filter(|c| !is_invisible(*c)).collect();
+        let text: String = text.nfkc().filter(|c| !text::is_invisible(*c)).collect();
         let code: String =
             last_segment(text.trim()).chars().filter(|c| !is_separator(*c)).map(|c| c.to_ascii_uppercase()).collect();
         // Only when twelve characters remain: ISRC12345678 is itself a well-formed code, from Iceland.
@@ -133,10 +133,6 @@ fn last_segment(text: &str) -> &str {
 
 fn is_separator(c: char) -> bool {
     c.is_whitespace() || matches!(c, '-' | '_' | '.' | '\u{2010}'..='\u{2015}' | '\u{2212}')
-}
-
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
 /// `[A-Z]{2}[A-Z0-9]{3}[0-9]{7}`, the pattern of the standard.

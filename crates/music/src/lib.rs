@@ -4,7 +4,6 @@ pub mod features;
 pub mod fingerprint;
 pub mod identity;
 pub mod isrc;
-pub mod letters;
 pub mod lrc;
 pub mod name_words;
 pub mod scope;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::letters::{fold, is_unspaced};
+use text::{fold, is_unspaced};
 
 /// Longer words are cut, in names and in queries. The databases limit the size of an index entry.
 const MAX_LETTERS: usize = 32;

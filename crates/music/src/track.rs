@@ -174,14 +174,14 @@ impl Track {
         measured.map(|share| share >= FROM).or(tagged.then_some(true))
     }
 
-    /// The language of the lyrics; [`NO_LANGUAGE`] for an instrumental, even if the catalogue names a language.
+    /// The language of the lyrics; `zxx` for an instrumental, even if the catalogue names a language.
     pub fn sung_language(&self) -> Option<&str> {
         if self.is_instrumental() == Some(true) { Some(NO_LANGUAGE) } else { self.language.as_deref() }
     }
 }
 
 /// ISO 639 for "no linguistic content".
-pub const NO_LANGUAGE: &str = "zxx";
+const NO_LANGUAGE: &str = "zxx";
 
 #[cfg(test)]
 mod tests {

@@ -45,7 +45,7 @@ impl<'a> Scene<'a> {
             message.content.iter().for_each(|block| exchange.read(block));
         }
         let now = exchanges.pop().unwrap_or_default();
-        let tools = prompt.tools.iter().map(|tool| tool.name).collect();
+        let tools = prompt.tools.iter().map(|tool| &*tool.name).collect();
         Self { earlier: exchanges, now, may_call_tools: prompt.may_call_tools, tools }
     }
 

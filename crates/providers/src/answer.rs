@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 use super::{
     failure::{Failure, Retry},
     filter::Filter,
-    http::{Endpoint, Http, is_json, read_up_to},
+    http::{Endpoint, Http, is_json},
     quirks::{self, Form, Learned},
     sse::{FrameTooLong, Frames},
 };
@@ -192,7 +192,7 @@ impl<R: Reader> Answer<R> {
             failure: None,
         };
         if is_json(&response) {
-            let body = read_up_to(response, MAX_WHOLE_BYTES).await;
+            let body = http_client::read_at_most(response, MAX_WHOLE_BYTES).await.ok().flatten();
             let body = body.ok_or_else(|| Failure::passing("its answer broke off"))?;
             answer.reader.read_whole(&body, &mut answer.read)?;
             learned.update(|facts| facts.answered_whole = true);

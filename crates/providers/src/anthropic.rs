@@ -62,7 +62,7 @@ impl AnthropicModel {
         let may_cache = |is_last: bool| is_last.then_some(CacheControl::Ephemeral);
         let n_tools = prompt.tools.len();
         let tools = prompt.tools.iter().enumerate().map(|(at, tool)| Cached {
-            it: WireTool { name: tool.name, description: &tool.description, input_schema: &tool.input_schema },
+            it: WireTool { name: &tool.name, description: &tool.description, input_schema: &tool.input_schema },
             cache_control: may_cache(at + 1 == n_tools),
         });
         let system = (!prompt.system.trim().is_empty())

@@ -21,7 +21,7 @@ use super::{
     failure::{Failure, Retry},
     quirks::Learned,
 };
-use http_client::client_builder;
+use http_client::{client_builder, read_at_most, read_start};
 
 /// What was learned, by endpoint and model.
 type Known = HashMap<(String, String), Arc<Learned>>;
@@ -87,7 +87,7 @@ impl Http {
         let response = request.send().await.map_err(Failure::network)?;
         if !response.status().is_success() {
             let (status, headers) = (response.status(), response.headers().clone());
-            return Err(Failure::status(status, &headers, &beginning_of(response).await));
+            return Err(Failure::status(status, &headers, &read_start(response, MAX_ERROR_BYTES).await));
         }
         match content_type(&response) {
             Some("text/html") => {
@@ -105,7 +105,7 @@ impl Http {
             if !response.status().is_success() {
                 return None;
             }
-            serde_json::from_slice(&read_up_to(response, MAX_DOCUMENT_BYTES).await?).ok()
+            serde_json::from_slice(&read_at_most(response, MAX_DOCUMENT_BYTES).await.ok()??).ok()
         };
         tokio::time::timeout(within, read).await.ok()?
     }
@@ -137,33 +137,9 @@ pub(crate) fn is_json(response: &Response) -> bool {
     content_type(response) == Some("application/json")
 }
 
-/// The complete body; `None` if it is longer than `max_bytes` or the connection breaks.
-pub(crate) async fn read_up_to(mut response: Response, max_bytes: usize) -> Option<Vec<u8>> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        body.extend_from_slice(&chunk);
-        if body.len() > max_bytes {
-            return None;
-        }
-    }
-    Some(body)
-}
-
 fn content_type(response: &Response) -> Option<&str> {
     let value = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
     value.split(';').next().map(str::trim)
-}
-
-/// The start of an error body, enough to contain the reason. If the connection breaks, the part received so far.
-async fn beginning_of(mut response: Response) -> Vec<u8> {
-    let mut body = Vec::new();
-    while let Ok(Some(chunk)) = response.chunk().await {
-        body.extend_from_slice(&chunk);
-        if body.len() >= MAX_ERROR_BYTES {
-            break;
-        }
-    }
-    body
 }
 
 /// A provider's URL and key.

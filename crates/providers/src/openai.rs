@@ -69,7 +69,7 @@ fn request(model: &str, prompt: &Prompt, form: Form) -> Bytes {
     let with_tools = !form.tools_as_text && !prompt.tools.is_empty();
     let tools = prompt.tools.iter().filter(|_| with_tools).map(|tool| WireTool {
         kind: "function",
-        function: WireFunction { name: tool.name, description: &tool.description, parameters: &tool.input_schema },
+        function: WireFunction { name: &tool.name, description: &tool.description, parameters: &tool.input_schema },
     });
     let must_answer = !prompt.may_call_tools && with_tools && !form.without_tool_choice;
     let has_options = !form.without_stream_options && !form.without_stream;

@@ -155,8 +155,8 @@ pub fn remember(model: &dyn Probed, known: &Capabilities) {
 async fn one_call(model: &dyn Probed) -> Result<Option<f64>, ModelError> {
     let number = json!({"type": "integer", "description": "The number to report."});
     let tool = ToolSpec {
-        name: "report_number",
-        title: "Report a number",
+        name: "report_number".into(),
+        title: "Report a number".into(),
         description: "Report a number.".into(),
         effect: Effect::Reads,
         input_schema: json!({"type": "object", "properties": {"number": number}, "required": ["number"]}),

@@ -6,7 +6,7 @@ use std::{borrow::Cow, ops::Range};
 use crate::{
     lexicon::{self, LANGUAGES, LONGEST_FORM},
     stop::{TextLanguage, is_function_word, is_generic, is_listed, is_sign_of_english, surface},
-    words::{fold, words},
+    words::words,
 };
 
 /// The English words for the known words of a text; `None` if it contains none, or if the text is English.
@@ -73,7 +73,7 @@ const CODES: [&str; 3] = ["de", "fr", "es"];
 /// Tells whether a word of a text is a known word of its language. No word of an English text is.
 pub fn knows(text: &str) -> impl Fn(&str) -> bool {
     let reading = reading(text);
-    move |word| matches!(reading, Reading::Foreign(language) if lexicon::meaning(language, &fold(word)).is_some())
+    move |word| matches!(reading, Reading::Foreign(language) if lexicon::meaning(language, &text::fold(word)).is_some())
 }
 
 /// Whether a text is in German, French or Spanish, as far as its words tell.

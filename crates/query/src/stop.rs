@@ -2,7 +2,8 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use crate::words::{Word, fold, words};
+use crate::words::{Word, words};
+use text::fold;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextLanguage {
@@ -105,7 +106,7 @@ pub(crate) fn is_function_word(language: TextLanguage, word: &str) -> bool {
 }
 
 /// The language with the most function words in the text; English if there are none.
-pub fn text_language(text: &str) -> TextLanguage {
+pub(crate) fn text_language(text: &str) -> TextLanguage {
     let said = surface(text);
     let count = |is: &dyn Fn(&str) -> bool| said.iter().filter(|word| is(word)).count();
     let mut best = (English, count(&is_sign_of_english));

@@ -4,9 +4,8 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use crate::stop::content_words;
 use frostem::{Algorithm, Stemmer};
-pub(crate) use music::letters::fold;
-use music::letters::folded_char;
-pub use music::letters::is_unspaced;
+use text::fold;
+pub use text::is_unspaced;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// One term and its position in the original text.
@@ -86,7 +85,7 @@ fn is_word_char(c: char) -> bool {
 }
 
 fn folded_initial(c: char) -> Option<char> {
-    if c.is_ascii() { Some(c.to_ascii_lowercase()) } else { folded_char(c).next() }
+    if c.is_ascii() { Some(c.to_ascii_lowercase()) } else { text::fold_char(c).next() }
 }
 
 fn pairs(start: usize, run: &str, found: &mut Vec<Word>) {

@@ -94,7 +94,7 @@ impl Artwork {
         if !response.status().is_success() {
             return Err(ApiError::not_found());
         }
-        let bytes = http::read_at_most(response, MAX_BYTES).await.map_err(unreachable)?;
+        let bytes = http_client::read_at_most(response, MAX_BYTES).await.map_err(unreachable)?;
         let bytes = bytes.ok_or_else(|| no_picture("The image is too large."))?;
         let media_type = media_type_of(&bytes).ok_or_else(|| no_picture("This is not an image."))?;
         Ok(Picture { bytes: bytes.into(), media_type })

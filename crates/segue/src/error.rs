@@ -3,7 +3,7 @@
 use aide::OperationOutput;
 use app::TidalError;
 use app::import::ImportError;
-use app::{Error, import::ImportFailure};
+use app::{Error, OutOfRange, import::ImportFailure};
 use axum::{
     Json,
     extract::rejection::{JsonRejection, PathRejection, QueryRejection},
@@ -49,55 +49,62 @@ struct ErrorContent {
 }
 
 impl ApiError {
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), details: Vec::new(), retry_after_seconds: None }
     }
 
-    pub fn invalid(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "VALIDATION_ERROR", message)
     }
 
     /// The problem follows the name of the field ("must be …"), or is a sentence of its own.
-    pub fn invalid_field(field: &str, problem: impl Into<String>) -> Self {
+    pub(crate) fn invalid_field(field: &str, problem: impl Into<String>) -> Self {
         let problem = problem.into();
         let message = with_subject(field, &problem);
         Self { details: vec![Detail { field: field.to_owned(), message: problem }], ..Self::invalid(message) }
     }
 
-    pub fn unauthorized(message: impl Into<String>) -> Self {
+    pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", message)
     }
 
-    pub fn forbidden(message: impl Into<String>) -> Self {
+    pub(crate) fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
     }
 
-    pub fn rate_limited(message: impl Into<String>, retry_after_seconds: u64) -> Self {
+    pub(crate) fn rate_limited(message: impl Into<String>, retry_after_seconds: u64) -> Self {
         let retry_after_seconds = Some(retry_after_seconds);
         Self { retry_after_seconds, ..Self::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED", message) }
     }
 
-    pub fn too_large(message: impl Into<String>) -> Self {
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE", message)
     }
 
-    pub fn body_too_slow() -> Self {
+    pub(crate) fn body_too_slow() -> Self {
         Self::new(StatusCode::REQUEST_TIMEOUT, "TIMEOUT", "The request body did not arrive in time.")
     }
 
+    /// The log gets the cause.
+    fn database(cause: &dyn std::fmt::Display) -> Self {
+        error!("The database failed: {cause}");
+        let message = "Something went wrong while reading or saving. Please try again.";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "DATABASE_ERROR", message)
+    }
+
     /// A service that we depend on does not answer.
-    pub fn unavailable(message: impl Into<String>) -> Self {
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         let retry_after_seconds = Some(5);
         Self { retry_after_seconds, ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message) }
     }
 
     /// An internal error; the log contains the cause.
-    pub fn internal() -> Self {
+    pub(crate) fn internal() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", "Something went wrong.")
     }
 
     /// The same for a resource that does not exist and one that belongs to another user.
-    pub fn not_found() -> Self {
+    pub(crate) fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", "There is nothing here.")
     }
 }
@@ -146,6 +153,12 @@ impl OperationOutput for ApiError {
     }
 }
 
+impl From<OutOfRange> for ApiError {
+    fn from(error: OutOfRange) -> Self {
+        Self::invalid_field(error.field, error.rule())
+    }
+}
+
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
         match error {
@@ -154,6 +167,7 @@ impl From<Error> for ApiError {
             Error::TurnRunning(why) => Self::new(StatusCode::CONFLICT, "TURN_RUNNING", why),
             Error::Invalid { field, problem } => Self::invalid_field(field, problem),
             Error::WrongLength(error) => Self::invalid_field(error.field, error.rule()),
+            Error::OutOfRange(error) => error.into(),
             Error::Incomplete(what) => Self::invalid(what),
             Error::Limited(limited) => Self::rate_limited(limited.message, limited.retry_after_seconds),
             Error::Closing => Self {
@@ -171,11 +185,8 @@ impl From<Error> for ApiError {
                 error!("The index failed: {cause}");
                 Self::new(StatusCode::BAD_GATEWAY, "UNAVAILABLE", cause.message())
             }
-            Error::Database(cause) => {
-                error!("The database failed: {cause}");
-                let message = "Something went wrong while reading or saving. Please try again.";
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "DATABASE_ERROR", message)
-            }
+            Error::Database(cause) => Self::database(&cause),
+            Error::Journal(_) => Self::database(&error),
         }
     }
 }

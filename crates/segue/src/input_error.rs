@@ -61,7 +61,7 @@ fn in_our_words(field: &str, problem: &str) -> String {
     if let Some((given, allowed)) =
         problem.strip_prefix("unknown variant ").and_then(|said| said.split_once(", expected "))
     {
-        return format!("must be {allowed}, not {}", shortened(given));
+        return format!("must be {allowed}, not {}", text::shortened(given, MOST_VALUE_CHARS));
     }
     let words = match problem {
         _ if field == "cursor" => "is not the `next` of a page",
@@ -102,17 +102,10 @@ fn value(given: &str) -> String {
         "sequence" => "a list".into(),
         "null" | "unit value" | "Option value" => "null".into(),
         _ => match given.strip_prefix("string ") {
-            Some(text) => shortened(text),
+            Some(text) => text::shortened(text, MOST_VALUE_CHARS),
             // A number or a flag: its kind, and its value in backquotes.
             None => given.split('`').nth(1).unwrap_or(given).to_owned(),
         },
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MOST_VALUE_CHARS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! The outer layer: HTTP routes, protocols, authentication and the terminal commands.
 
-pub mod api;
+mod api;
 mod artwork;
 pub mod auth;
 pub mod cli;
-pub mod error;
+mod error;
 mod extract;
 mod http;
 mod import_queue;
@@ -12,7 +12,7 @@ mod input_error;
 mod memory;
 mod open_requests;
 mod openapi;
-pub mod protocols;
+mod protocols;
 mod recent;
 mod request_body;
 mod request_metrics;
@@ -20,5 +20,5 @@ mod request_rate;
 pub mod router;
 mod security_headers;
 pub mod server;
-pub mod telemetry;
+mod telemetry;
 mod ui;

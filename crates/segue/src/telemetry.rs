@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Logs go to stderr; stdout is for results.
-pub fn init(filter: &str) {
+pub(crate) fn init(filter: &str) {
     // The MCP library logs every request, so its level is `warn` unless the filter names it.
     let filter = EnvFilter::try_new(format!("rmcp=warn,{filter}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let registry = tracing_subscriber::registry().with(filter);

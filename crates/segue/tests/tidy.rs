@@ -4,6 +4,8 @@
 
 #[path = "tidy/commands.rs"]
 mod commands;
+#[path = "tidy/modules.rs"]
+mod modules;
 #[path = "tidy/requirements.rs"]
 mod requirements;
 
@@ -18,14 +20,15 @@ use app::config::SETTINGS;
 /// The crates of the workspace, and every workspace crate that each may depend on. Tests may use `doubles` too.
 const CRATES: &[(&str, &[&str])] = &[
     ("background", &[]),
-    ("engine", &[]),
-    ("music", &[]),
+    ("text", &[]),
+    ("engine", &["text"]),
+    ("music", &["text"]),
     ("http_client", &[]),
-    ("query", &["music"]),
-    ("formats", &["music"]),
-    ("offline", &["engine", "music", "query"]),
+    ("query", &["music", "text"]),
+    ("formats", &["music", "text"]),
+    ("offline", &["engine", "music", "query", "text"]),
     ("providers", &["engine", "http_client"]),
-    ("sources", &["engine", "http_client", "music"]),
+    ("sources", &["engine", "http_client", "music", "text"]),
     ("search", &["background", "engine", "http_client", "music", "query"]),
     ("store", &["engine", "music"]),
     (
@@ -42,9 +45,10 @@ const CRATES: &[(&str, &[&str])] = &[
             "search",
             "sources",
             "store",
+            "text",
         ],
     ),
-    ("segue", &["app", "background", "engine", "http_client", "music"]),
+    ("segue", &["app", "background", "engine", "http_client", "music", "text"]),
     ("doubles", &[]),
     ("bench", &["doubles", "engine", "music", "providers", "search", "store"]),
 ];
@@ -99,19 +103,44 @@ fn private_vocabulary_stays_out_of_the_code() {
     }
 }
 
-/// One HTTP client: its TLS settings read the certificates of the system once.
-#[test]
-fn only_http_client_builds_http_clients() {
+/// The sources of the product that are not `http_client`.
+fn product_sources() -> Vec<PathBuf> {
     let mut sources = Vec::new();
     for (name, _) in CRATES.iter().filter(|(name, _)| !["http_client", "doubles", "bench"].contains(name)) {
         sources_of(&crates_dir().join(name).join("src"), &mut sources);
     }
     assert!(sources.len() > 100);
-    for path in sources {
+    sources
+}
+
+/// One HTTP client: its TLS settings read the certificates of the system once.
+#[test]
+fn only_http_client_builds_http_clients() {
+    for path in product_sources() {
         let text = fs::read_to_string(&path).unwrap();
         let product = text.split("#[cfg(test)]").next().unwrap_or_default();
         let is_own = ["Client::builder()", "Client::new()"].iter().any(|call| product.contains(call));
         assert!(!is_own, "{}: please use http_client::client_builder", path.display());
+    }
+}
+
+/// A body that is read without a limit lets another server fill the memory.
+#[test]
+fn only_http_client_reads_whole_bodies() {
+    /// It reads a stream piece by piece and has a limit for a frame.
+    const STREAMS: &str = "providers/src/answer.rs";
+    /// A request of a client, which has the limit of an upload.
+    const UPLOADS: &str = "segue/src/api/upload.rs";
+    for path in product_sources() {
+        if path.ends_with(STREAMS) || path.ends_with(UPLOADS) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let is_own = [".chunk().await", ".bytes().await", ".text().await", ".json().await"]
+            .iter()
+            .any(|call| product.contains(call));
+        assert!(!is_own, "{}: please use http_client::read_at_most", path.display());
     }
 }
 
@@ -156,6 +185,24 @@ fn every_dependency_has_a_reason() {
     let missing: Vec<_> = used.difference(&reasons).collect();
     let unused: Vec<_> = reasons.difference(&used).collect();
     assert!(missing.is_empty() && unused.is_empty(), "without a reason: {missing:?}; no longer used: {unused:?}");
+}
+
+/// Chooses the version of a crate that other crates use; no code names it.
+const ONLY_A_VERSION: &str = "idna_adapter";
+
+#[test]
+fn a_crate_uses_every_dependency_that_it_names() {
+    for (name, _) in CRATES {
+        let folder = crates_dir().join(name);
+        let mut sources = Vec::new();
+        sources_of(&folder.join("src"), &mut sources);
+        let code: String = sources.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+        let manifest = manifest(&folder.join("Cargo.toml"));
+        for dependency in manifest["dependencies"].as_table().unwrap().keys().filter(|key| *key != ONLY_A_VERSION) {
+            let is_used = code.contains(&format!("{}::", dependency.replace('-', "_")));
+            assert!(is_used, "{name} does not use its dependency {dependency}");
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,4 @@
-//! MusicBrainz: the codes of one recording, and its tags.
-
-use std::collections::BTreeSet;
+//! MusicBrainz: recordings by code or name, with their tags.
 
 use serde::Deserialize;
 
@@ -11,9 +9,6 @@ pub const DEFAULT_URL: &str = "https://musicbrainz.org";
 
 /// The published limit.
 pub const RATE: Rate = Rate { per_second: 1.0, burst: 1 };
-
-/// Codes are queried one by one at one request per second. A few queries are acceptable, a whole library is not.
-const MOST_SIBLING_CALLS: usize = 5;
 
 pub struct MusicBrainz(Service);
 
@@ -43,21 +38,6 @@ impl MusicBrainz {
         let inc = [("fmt", "json"), ("inc", "artist-credits isrcs tags")];
         let answer = self.0.get(&["ws", "2", "isrc", isrc.as_str()], &inc).await?;
         Ok(answer.found::<Recordings>()?.map_or_else(Vec::new, Recordings::read))
-    }
-
-    pub async fn recording(&self, id: &str) -> Result<Option<Recording>, SourceError> {
-        let inc = [("fmt", "json"), ("inc", "artist-credits isrcs genres tags")];
-        let answer = self.0.get(&["ws", "2", "recording", id], &inc).await?;
-        Ok(answer.found::<RecordingBody>()?.map(RecordingBody::read))
-    }
-
-    /// All codes of the recording with this code, including the code itself.
-    pub async fn siblings(&self, isrc: &Isrc) -> Result<BTreeSet<Isrc>, SourceError> {
-        let mut codes = BTreeSet::from([isrc.clone()]);
-        for recording in self.by_isrc(isrc).await?.into_iter().take(MOST_SIBLING_CALLS) {
-            codes.extend(self.recording(&recording.id).await?.map_or_else(Vec::new, |whole| whole.isrcs));
-        }
-        Ok(codes)
     }
 
     /// Recordings of this title by this artist.

@@ -125,7 +125,7 @@ pub(super) fn claimed(text: &str, does_music: bool, has_read: bool) -> Option<St
         sentences.filter(|sentence| !sentence.is_empty() && !sentence.trim_end_matches(['"', ')']).ends_with('?'));
     sentences
         .find(|sentence| is_claim(sentence, does_music, has_read))
-        .map(|sentence| sentence.chars().take(80).collect())
+        .map(|sentence| text::cut(sentence, 80).to_owned())
 }
 
 fn is_claim(sentence: &str, does_music: bool, has_read: bool) -> bool {

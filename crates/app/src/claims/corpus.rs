@@ -31,7 +31,7 @@ fn is_doubted(case: &Case) -> bool {
         Prompt { system: "".into(), tools: [].into(), messages: vec![Message::user("please")], may_call_tools: true };
     let agent = agent(case.agent).expect("an agent");
     let claims = Claims {
-        writers: vec!["add_task", "delete_task", "complete_task", "suggestPlaylist"],
+        writers: ["add_task", "delete_task", "complete_task", "suggestPlaylist"].map(Into::into).into(),
         ..Claims::of(agent, &prompt)
     };
     let id = CallId::new();
@@ -69,7 +69,7 @@ fn a_failed_call_does_not_confirm_a_claim() {
     let agent = agent("tasks").expect("an agent");
     let prompt =
         Prompt { system: "".into(), tools: [].into(), messages: vec![Message::user("add milk")], may_call_tools: true };
-    let claims = Claims { writers: vec!["add_task"], ..Claims::of(agent, &prompt) };
+    let claims = Claims { writers: vec!["add_task".into()], ..Claims::of(agent, &prompt) };
     let id = CallId::new();
     let call = Block::ToolUse { id, name: "add_task".into(), input: json!({}) };
     let text = Block::Text { text: "Done.".into() };

@@ -9,6 +9,8 @@ mod changes;
 mod corpus;
 mod names;
 
+use std::borrow::Cow;
+
 use engine::{Block, Doubt, Effect, Notice, Prompt, Reviewer, Role};
 
 use crate::agents::Agent;
@@ -22,12 +24,12 @@ pub(crate) struct Claims {
     known: String,
     /// Whether the user asks about an earlier change: "did you add it?"
     is_about_earlier: bool,
-    writers: Vec<&'static str>,
+    writers: Vec<Cow<'static, str>>,
 }
 
 impl Claims {
     pub(crate) fn of(agent: &Agent, prompt: &Prompt) -> Self {
-        let writers = prompt.tools.iter().filter(|spec| spec.effect != Effect::Reads).map(|spec| spec.name);
+        let writers = prompt.tools.iter().filter(|spec| spec.effect != Effect::Reads).map(|spec| spec.name.clone());
         let writers: Vec<_> = writers.collect();
         let mut known = String::new();
         let mut has_written = false;
@@ -37,7 +39,7 @@ impl Claims {
                 match block {
                     Block::Text { text } if is_user => names::fold_into(&mut known, text),
                     Block::ToolResult { content, .. } => names::fold_into(&mut known, &as_text(content)),
-                    Block::ToolUse { name, .. } => has_written |= writers.contains(&name.as_str()),
+                    Block::ToolUse { name, .. } => has_written |= writers.iter().any(|writer| writer == name),
                     Block::Text { .. } | Block::Reasoning { .. } => {}
                 }
             }
@@ -53,7 +55,7 @@ impl Claims {
 
     fn change(&self, answer: &[Block], text: &str) -> Option<Doubt> {
         let done = done_calls(answer);
-        if self.is_about_earlier || done.iter().any(|name| self.writers.contains(name)) {
+        if self.is_about_earlier || done.iter().any(|name| self.writers.iter().any(|writer| writer == name)) {
             return None;
         }
         let claimed = changes::claimed(text, self.does_music, !done.is_empty())?;

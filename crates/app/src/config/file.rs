@@ -5,8 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{ConfigError, SETTINGS, Secret, problem, settings::key_of};
-use crate::mcp_client::{self, McpServer};
+use super::{ConfigError, McpServer, SETTINGS, STARTED_BY_SEGUE, Secret, problem, settings::key_of};
 
 /// `$XDG_CONFIG_HOME/segue/segue.toml`; an absolute path, as the specification demands.
 pub(super) fn default_file(environment: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
@@ -40,7 +39,7 @@ pub(super) fn ignored_file(here: &Path, read: Option<&Path>) -> Option<String> {
 
 /// `[mcp.<name>]`: other servers whose tools agents may use.
 pub(super) fn parse_servers(tables: Option<toml::Value>) -> Result<Vec<McpServer>, ConfigError> {
-    let Some(tables) = tables.filter(|_| std::env::var_os(mcp_client::STARTED_BY_SEGUE).is_none()) else {
+    let Some(tables) = tables.filter(|_| std::env::var_os(STARTED_BY_SEGUE).is_none()) else {
         return Ok(Vec::new());
     };
     let toml::Value::Table(tables) = tables else {

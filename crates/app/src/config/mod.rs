@@ -2,6 +2,8 @@
 
 mod auth;
 mod file;
+mod mcp;
+mod model_list;
 mod models;
 mod music;
 #[cfg(debug_assertions)]
@@ -24,28 +26,29 @@ use engine::Limits;
 use sources::tidal::TidalConfig;
 use store::TurnLimits;
 
-pub(crate) use self::models::model_settings;
 #[cfg(debug_assertions)]
 pub(crate) use self::prove::{plant_mutant, point};
 pub use self::{
     auth::{AuthMode, JwtConfig, JwtKeys, PageSignIn},
+    mcp::McpServer,
+    model_list::{NamedModel, Price, settings_for_a_model},
     models::{Embeddings, ModelChoice, ProviderEndpoints},
-    music::MusicDir,
+    music::{MusicDir, SourceUrls},
     secret::Secret,
     settings::{SETTINGS, Setting, flag_of},
-    traces::TraceConfig,
+    traces::{Content, TraceConfig},
     values::Endpoint,
 };
 use self::{
     file::{default_file, ignored_file, parse_file, parse_servers, read_file},
     values::Values,
 };
-pub use crate::networks::Networks;
-use crate::{
-    enrich::SourceUrls,
-    mcp_client::McpServer,
-    models::{NamedModel, parse_list},
+pub(crate) use self::{
+    mcp::STARTED_BY_SEGUE,
+    model_list::{one_of, parse_choice, parse_list},
+    models::model_settings,
 };
+pub use crate::networks::Networks;
 
 /// A shorter lease could not be renewed in time by a busy node.
 const MIN_LEASE_MS: i64 = 200;

@@ -2,8 +2,7 @@
 
 use providers::{PROVIDERS, Provider};
 
-use super::{ConfigError, Endpoint, Secret, problem, values::Values};
-use crate::models;
+use super::{ConfigError, Endpoint, Secret, parse_choice, problem, values::Values};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -72,7 +71,7 @@ impl Values<'_> {
             let selected = PROVIDERS.iter().find(is_set);
             return Ok(selected.map_or(ModelChoice::Offline, |provider| ModelChoice::Of { provider, model: None }));
         };
-        models::parse_choice(&choice).map_err(|why| problem("SEGUE_MODEL", why))
+        parse_choice(&choice).map_err(|why| problem("SEGUE_MODEL", why))
     }
 
     pub(super) fn is_model_set(&self) -> bool {
@@ -86,7 +85,7 @@ impl Values<'_> {
 
     pub(super) fn small_model(&self) -> Result<Option<ModelChoice>, ConfigError> {
         let Some(choice) = self.text("SEGUE_SMALL_MODEL") else { return Ok(None) };
-        match models::parse_choice(&choice) {
+        match parse_choice(&choice) {
             Ok(ModelChoice::Offline) => Err(problem("SEGUE_SMALL_MODEL", "the offline model cannot describe music")),
             Ok(parsed) if parsed.is_unnamed() => {
                 Err(problem("SEGUE_SMALL_MODEL", format!("'{choice}' names no model")))
@@ -129,7 +128,7 @@ mod tests {
             (&[("OPENAI_API_KEY", "k"), ("SEGUE_MODEL", "openai:small")], "openai:small"),
         ];
         for (settings, expected) in cases {
-            let expected = models::parse_choice(expected).expect("a choice");
+            let expected = parse_choice(expected).expect("a choice");
             let lookup =
                 |name: &str| settings.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());
             assert_eq!(Config::from_lookup(lookup).expect("the settings are right").model, expected, "{settings:?}");

@@ -1,7 +1,6 @@
 //! Where music and data about it come from: folders, and catalogues.
 
 use super::{ConfigError, problem, values::Values};
-use crate::enrich::SourceUrls;
 use sources::tidal::{Credentials, TidalConfig};
 
 /// A watched folder of audio files, and the user whose library it belongs to.
@@ -21,6 +20,15 @@ impl MusicDir {
             _ => Self { user: None, path: text.to_owned() },
         }
     }
+}
+
+/// The URLs of the sources of track data; `None` for a disabled one.
+#[derive(Clone, Debug, Default)]
+pub struct SourceUrls {
+    pub lrclib: Option<String>,
+    pub reccobeats: Option<String>,
+    pub musicbrainz: Option<String>,
+    pub deezer: Option<String>,
 }
 
 impl Values<'_> {

@@ -3,7 +3,13 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::{ConfigError, Secret, problem, values::Values};
-use crate::observe::Content;
+
+/// Whether spans contain the text of users, models and tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    Included,
+    LeftOut,
+}
 
 /// Where traces go.
 #[derive(Clone, Debug)]

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::provider_name::ProviderName;
 use crate::{
     Error,
-    config::{Config, Embeddings, Endpoint, ModelChoice, Secret, model_settings},
-    models::one_of,
+    config::{Config, Embeddings, Endpoint, ModelChoice, Secret, model_settings, one_of},
 };
 use providers::PROVIDERS;
 use sources::tidal::Credentials;

@@ -24,7 +24,7 @@ use self::{
     content::Connection,
     seal::{Sealer, make_key, read_key},
 };
-use crate::{App, Error, config::Config, models};
+use crate::{App, Error, Operator, config::Config, models};
 
 /// The connection of a service, without its secret.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -190,7 +190,7 @@ impl App {
     }
 
     #[instrument(name = "connections.list", skip_all)]
-    pub async fn connections(&self) -> Result<Vec<ConnectionLine>, Error> {
+    pub async fn connections(&self, _: &Operator) -> Result<Vec<ConnectionLine>, Error> {
         let stored = stored(&self.config, &self.store).await.map_err(cannot_read)?;
         Ok(Service::ALL.into_iter().map(|service| self.line(service, stored.get(&service))).collect())
     }
@@ -226,7 +226,7 @@ impl App {
     /// Stores a connection and replaces an earlier one. A model is used at once; the others are used from the next
     /// start on.
     #[instrument(name = "connections.connect", skip_all, fields(service = service.name()))]
-    pub async fn connect(&self, service: Service, new: &NewConnection) -> Result<ConnectionLine, Error> {
+    pub async fn connect(&self, _: &Operator, service: Service, new: &NewConnection) -> Result<ConnectionLine, Error> {
         let (connection, sealer) = self.prepared(service, new).await?;
         let plain = serde_json::to_vec(&connection).map_err(|error| cannot_read(error.into()))?;
         let sealed = sealer.seal(service.name(), &plain).map_err(|error| cannot_read(error.into()))?;
@@ -244,7 +244,7 @@ impl App {
 
     /// Removes a connection. The built-in model is used at once.
     #[instrument(name = "connections.disconnect", skip_all, fields(service = service.name()))]
-    pub async fn disconnect(&self, service: Service) -> Result<(), Error> {
+    pub async fn disconnect(&self, _: &Operator, service: Service) -> Result<(), Error> {
         self.store.remove_connection(service.name()).await?;
         if service == Service::Model && names_set(&self.config, service).is_empty() {
             self.models.connect(None)?;
@@ -255,7 +255,12 @@ impl App {
 
     /// Tests the entered connection, or the stored one. Stores nothing.
     #[instrument(name = "connections.check", skip_all, fields(service = service.name()))]
-    pub async fn check_connection(&self, service: Service, new: Option<&NewConnection>) -> Result<Checked, Error> {
+    pub async fn check_connection(
+        &self,
+        _: &Operator,
+        service: Service,
+        new: Option<&NewConnection>,
+    ) -> Result<Checked, Error> {
         let old = stored(&self.config, &self.store).await.map_err(cannot_read)?.remove(&service);
         let old = old.and_then(|stored| stored.connection);
         let connection = match (new, old) {

@@ -6,7 +6,7 @@ use providers::{PROVIDERS, Provider};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::models::one_of;
+use crate::config::one_of;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderName(pub(super) &'static Provider);

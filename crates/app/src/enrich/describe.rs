@@ -99,7 +99,7 @@ impl Describer {
 }
 
 fn prompt(track: &Track) -> Prompt {
-    let lyrics: Option<String> = track.lyrics.as_ref().map(|lyrics| lyrics.chars().take(MOST_LYRICS).collect());
+    let lyrics = track.lyrics.as_ref().map(|lyrics| text::cut(lyrics, MOST_LYRICS));
     let known = serde_json::json!({
         "title": track.title, "artist": track.artist, "album": track.album, "releaseDate": track.release_date,
         "tags": track.tags, "audioFeatures": track.audio_features, "lyrics": lyrics,
@@ -114,26 +114,26 @@ fn prompt(track: &Track) -> Prompt {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct WrittenDescription {
     short_description: String,
     interpretation: String,
     #[serde(default)]
     tags: Vec<String>,
 }
 
-/// The text without invisible characters, cut to a maximum length.
-fn visible(text: &str, most_chars: usize) -> String {
-    untrusted::clean(text).chars().take(most_chars).collect()
-}
-
 /// Finds the JSON: models often put it into a code block or after a sentence.
 fn read(text: &str, model: &str) -> Option<Description> {
     let json = text.get(text.find('{')?..=text.rfind('}')?)?;
-    let answer: Answer = serde_json::from_str(json).ok()?;
+    let answer: WrittenDescription = serde_json::from_str(json).ok()?;
     Some(Description {
-        short_description: clean(&visible(&answer.short_description, MOST_SHORT))?,
-        interpretation: clean_lines(&visible(&answer.interpretation, MOST_INTERPRETATION))?,
-        tags: answer.tags.iter().filter_map(|tag| clean(&visible(tag, MOST_TAG))).take(MOST_TAGS).collect(),
+        short_description: clean(&untrusted::clean_start(&answer.short_description, MOST_SHORT))?,
+        interpretation: clean_lines(&untrusted::clean_start(&answer.interpretation, MOST_INTERPRETATION))?,
+        tags: answer
+            .tags
+            .iter()
+            .filter_map(|tag| clean(&untrusted::clean_start(tag, MOST_TAG)))
+            .take(MOST_TAGS)
+            .collect(),
         made_by: format!("{model}, prompt v{PROMPT_VERSION}"),
     })
 }

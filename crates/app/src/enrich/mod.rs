@@ -19,11 +19,8 @@ use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
 
+pub use self::progress::{Counters, Progress, StepProgress};
 pub(crate) use self::{describe::Describer, progress::progress, sources::Sources};
-pub use self::{
-    progress::{Counters, Progress, StepProgress},
-    sources::SourceUrls,
-};
 use crate::{import::KnownTracks, turns::pause};
 use ::sources::tidal::Tidal;
 pub use store::Step;

@@ -5,6 +5,7 @@ use std::{net::IpAddr, sync::Arc};
 use anyhow::Context;
 use reqwest::Url;
 
+use crate::config::SourceUrls;
 use http_client::service::Rate;
 use sources::{
     deezer::{self, Deezer},
@@ -12,15 +13,6 @@ use sources::{
     musicbrainz::{self, MusicBrainz},
     reccobeats::{self, ReccoBeats},
 };
-
-/// The URLs of the sources; `None` for a disabled one.
-#[derive(Clone, Debug, Default)]
-pub struct SourceUrls {
-    pub lrclib: Option<String>,
-    pub reccobeats: Option<String>,
-    pub musicbrainz: Option<String>,
-    pub deezer: Option<String>,
-}
 
 /// One client per source for the whole process, so that all its requests share one rate limit.
 #[derive(Clone)]

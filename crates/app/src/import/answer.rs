@@ -134,7 +134,7 @@ impl ImportAnswer {
 }
 
 impl FileCounts {
-    pub(super) fn of(report: &Report) -> Self {
+    pub(crate) fn of(report: &Report) -> Self {
         let owned = |(why, n): (&&'static str, &u64)| ((*why).to_owned(), *n);
         Self {
             file: report.file.clone(),

@@ -11,6 +11,9 @@ use super::{
 use formats::{Gathered, ImportedTrack};
 use music::Isrc;
 
+/// The recordings that a catalogue finds.
+pub(crate) type Candidates<'a> = BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
+
 /// A catalogue of recordings: the library and the index of this server, or Tidal, Deezer and MusicBrainz.
 ///
 /// A recording that is not found is absent from the answer.
@@ -19,10 +22,10 @@ pub trait Catalogue: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// At most [`MOST_CODES`] codes at a time.
-    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Candidates<'a>;
 
     /// All recordings that could be this title by this artist, including versions and takes; the artist may be empty.
-    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Candidates<'a>;
 }
 
 /// Why a catalogue gave no answer. The entries are searched for again later.

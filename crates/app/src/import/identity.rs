@@ -49,7 +49,7 @@ impl OwnTracks {
         Ok(own)
     }
 
-    pub(super) fn with_same(self, same: HashMap<usize, TrackId>) -> Self {
+    pub(crate) fn with_same(self, same: HashMap<usize, TrackId>) -> Self {
         Self { same, ..self }
     }
 

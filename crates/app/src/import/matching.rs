@@ -112,7 +112,7 @@ pub fn judge(track: &ImportedTrack, candidates: &[Candidate]) -> Match {
 }
 
 /// The codes for the lookup of an entry: its own, and probable corrections of a misread one.
-pub fn codes_to_ask(track: &ImportedTrack) -> Vec<Isrc> {
+pub(crate) fn codes_to_ask(track: &ImportedTrack) -> Vec<Isrc> {
     let repaired = track.isrcs.iter().filter_map(|isrc| match isrc.doubt() {
         Some(Doubt::Misread(repaired)) => Some(repaired),
         _ => None,

@@ -5,23 +5,23 @@
 mod answer;
 mod catalogue;
 mod identity;
+mod imported;
 mod keep;
 mod known;
 mod matching;
 mod remember;
 mod report;
 mod score;
-mod service;
 mod sources;
 
 pub use self::{
     answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, OpenItem, open_entries_csv},
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
     identity::OwnTracks,
+    imported::{Given, ImportFailure, Imported, ImportedAll, OpenLine},
     keep::{Import, Kept, OpenEntry, track_of},
     matching::{Candidate, Match, Outcome, Scored, judge},
     report::{Report, Row},
-    service::{Given, ImportFailure, Imported, OpenLine},
     sources::add_codes,
 };
 pub use formats::ImportError;

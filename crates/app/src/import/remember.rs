@@ -1,11 +1,10 @@
 //! Wrappers around external catalogues: they store answers and limit the time of a search.
 
 use chrono::TimeDelta;
-use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{
-    catalogue::{CannotAsk, Catalogue},
+    catalogue::{Candidates, CannotAsk, Catalogue},
     matching::Candidate,
 };
 use music::Isrc;
@@ -14,8 +13,6 @@ use store::Store;
 /// Found recordings stay valid for long; missing ones may be added soon.
 const FOUND_FOR: TimeDelta = TimeDelta::days(30);
 const NOTHING_FOR: TimeDelta = TimeDelta::days(3);
-
-type Found<'a> = BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
 
 /// Stores answers in the database.
 pub(crate) struct Remembering<'c> {
@@ -38,7 +35,7 @@ impl Catalogue for Remembering<'_> {
         self.catalogue.name()
     }
 
-    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Found<'a> {
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Candidates<'a> {
         Box::pin(async move {
             let (mut found, mut unknown) = (vec![], vec![]);
             for isrc in isrcs {
@@ -60,7 +57,7 @@ impl Catalogue for Remembering<'_> {
         })
     }
 
-    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Found<'a> {
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Candidates<'a> {
         Box::pin(async move {
             let question = format!("{artist}\n{title}").to_lowercase();
             if let Some(candidates) = self.recall(&question).await? {
@@ -80,7 +77,7 @@ pub(crate) struct Until<'c> {
 }
 
 impl Until<'_> {
-    async fn ask<'a>(&self, question: Found<'a>) -> Result<Vec<Candidate>, CannotAsk> {
+    async fn ask<'a>(&self, question: Candidates<'a>) -> Result<Vec<Candidate>, CannotAsk> {
         let out_of_time = || CannotAsk::Anything("there was no time for everything".into());
         tokio::time::timeout_at(self.moment, question).await.map_err(|_| out_of_time())?
     }
@@ -91,11 +88,11 @@ impl Catalogue for Until<'_> {
         self.catalogue.name()
     }
 
-    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Found<'a> {
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Candidates<'a> {
         Box::pin(self.ask(self.catalogue.by_isrc(isrcs)))
     }
 
-    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Found<'a> {
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Candidates<'a> {
         Box::pin(self.ask(self.catalogue.by_name(title, artist)))
     }
 }

@@ -159,11 +159,7 @@ fn write_rest(f: &mut fmt::Formatter<'_>, n: usize) -> fmt::Result {
 
 /// Cut or padded to a width, in characters.
 fn fitted(text: &str, width: usize) -> String {
-    let n_chars = text.chars().count();
-    if n_chars <= width {
-        return format!("{text}{}", " ".repeat(width - n_chars));
-    }
-    text.chars().take(width - 1).chain(['…']).collect()
+    format!("{:<width$}", text::shortened(text, width))
 }
 
 fn minutes(seconds: f64) -> String {

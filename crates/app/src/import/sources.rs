@@ -1,9 +1,7 @@
 //! The external services as catalogues, and the lookup of codes for entries with only a Spotify id.
 
-use futures::future::BoxFuture;
-
 use super::{
-    catalogue::{CannotAsk, Catalogue},
+    catalogue::{Candidates, CannotAsk, Catalogue},
     matching::Candidate,
 };
 use formats::Gathered;
@@ -15,8 +13,6 @@ use sources::{
     reccobeats::ReccoBeats,
     tidal::{Tidal, TidalError, TidalTrack},
 };
-
-type Found<'a> = BoxFuture<'a, Result<Vec<Candidate>, CannotAsk>>;
 
 /// Tidal returns twenty results per page. A recording that is not on the first page is not considered.
 const TIDAL_RESULTS: usize = 20;
@@ -42,7 +38,7 @@ impl Catalogue for Deezer {
         "Deezer"
     }
 
-    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Found<'a> {
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Candidates<'a> {
         Box::pin(async move {
             let mut found = vec![];
             for isrc in isrcs {
@@ -52,7 +48,7 @@ impl Catalogue for Deezer {
         })
     }
 
-    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Found<'a> {
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Candidates<'a> {
         Box::pin(async move { Ok(self.search(title, artist).await?.into_iter().filter_map(from_deezer).collect()) })
     }
 }
@@ -62,7 +58,7 @@ impl Catalogue for MusicBrainz {
         "MusicBrainz"
     }
 
-    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Found<'a> {
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Candidates<'a> {
         Box::pin(async move {
             let mut found = vec![];
             for isrc in isrcs {
@@ -74,7 +70,7 @@ impl Catalogue for MusicBrainz {
         })
     }
 
-    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Found<'a> {
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Candidates<'a> {
         Box::pin(async move {
             let recordings = self.search(title, artist).await?;
             let each = |recording: &Recording| {
@@ -90,14 +86,14 @@ impl Catalogue for Tidal {
         "Tidal"
     }
 
-    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Found<'a> {
+    fn by_isrc<'a>(&'a self, isrcs: &'a [Isrc]) -> Candidates<'a> {
         Box::pin(async move {
             let found = self.tracks_by_isrc(isrcs).await?;
             Ok(found.into_values().filter_map(|tracks| from_tidal(tracks.into_iter().next()?)).collect())
         })
     }
 
-    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Found<'a> {
+    fn by_name<'a>(&'a self, title: &'a str, artist: &'a str) -> Candidates<'a> {
         Box::pin(async move {
             let found = self.search_tracks(&format!("{artist} {title}"), TIDAL_RESULTS).await?;
             Ok(found.into_iter().filter_map(from_tidal).collect())

@@ -22,12 +22,15 @@ pub use self::{
     merge::Rearranged,
     status::{IndexStatus, IngestStatus},
 };
-use crate::{Error, enrich::Pipeline, per_user::PerUser};
+use crate::{Count, Error, enrich::Pipeline, per_user::PerUser};
 use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
 pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing, MergeLine};
 use store::{Candidate, LibraryAlbum, Store, StoreError};
+
+/// How many tracks a search returns.
+pub type SearchLimit = Count<1, 50, 20>;
 
 /// How many tracks of one album are shown.
 const MOST_ON_ALBUM: u32 = 500;

@@ -83,7 +83,7 @@ pub struct AlbumResult {
 }
 
 impl TrackResult {
-    pub fn of_track(track: &Track, in_library: bool, is_indexed: bool) -> Self {
+    pub(crate) fn of_track(track: &Track, in_library: bool, is_indexed: bool) -> Self {
         Self {
             track_id: track.id,
             isrc: track.isrc_text().to_owned(),
@@ -99,7 +99,7 @@ impl TrackResult {
         }
     }
 
-    pub fn of_catalogue(track: &TidalTrack, in_library: bool, is_indexed: bool) -> Self {
+    pub(crate) fn of_catalogue(track: &TidalTrack, in_library: bool, is_indexed: bool) -> Self {
         Self {
             track_id: track.isrc.as_ref().map_or_else(|| TrackId::of_tidal(&track.tidal_id), TrackId::of_isrc),
             isrc: track.isrc.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -117,7 +117,7 @@ impl TrackResult {
 }
 
 impl IndexedTrackResult {
-    pub fn of_track(track: Track, in_library: bool) -> Self {
+    pub(crate) fn of_track(track: Track, in_library: bool) -> Self {
         Self {
             track: TrackResult::of_track(&track, in_library, true),
             score: None,
@@ -147,7 +147,7 @@ impl AlbumResult {
         }
     }
 
-    pub fn of_catalogue(album: &TidalAlbum, in_library: bool) -> Self {
+    pub(crate) fn of_catalogue(album: &TidalAlbum, in_library: bool) -> Self {
         Self {
             id: album.id.clone(),
             title: album.title.clone(),

@@ -1,9 +1,13 @@
 //! The state of the index and of enrichment, and the steps that need a user's action.
 
+use std::time::Duration;
+
 use engine::UserId;
+use futures::Stream;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tracing::instrument;
+use tokio_util::sync::CancellationToken;
+use tracing::{instrument, warn};
 
 use super::Library;
 use crate::{
@@ -52,6 +56,8 @@ impl IngestStatus {
 }
 
 const MOST_FAILURES: u32 = 100;
+/// Each status is a count in the database, so there are at most two a second.
+const NOT_OFTENER_THAN: Duration = Duration::from_millis(500);
 
 impl Library {
     #[instrument(name = "library.index_status", skip_all)]
@@ -115,6 +121,39 @@ impl Library {
     /// Changes whenever a step of enrichment begins or ends in this process.
     pub fn ingest_news(&self) -> tokio::sync::watch::Receiver<u64> {
         self.pipeline.news()
+    }
+
+    /// The progress now and after each change, until no work is left or the server shuts down.
+    #[instrument(name = "library.follow_ingest", skip_all, fields(user.id = %owner))]
+    pub async fn follow_ingest(
+        &self,
+        owner: &UserId,
+        shutdown: CancellationToken,
+    ) -> Result<impl Stream<Item = IngestStatus> + Send + 'static, Error> {
+        let first = self.ingest_status(owner).await?;
+        let (library, owner) = (self.clone(), owner.clone());
+        Ok(async_stream::stream! {
+            let mut news = library.ingest_news();
+            let mut is_done = first.is_done();
+            yield first;
+            while !is_done {
+                tokio::select! {
+                    () = shutdown.cancelled() => return,
+                    () = tokio::time::sleep(NOT_OFTENER_THAN) => {}
+                }
+                // Changes by other nodes are not announced here, so the wait for news is limited.
+                let _ = tokio::time::timeout(NOT_OFTENER_THAN, news.changed()).await;
+                let status = match library.ingest_status(&owner).await {
+                    Ok(status) => status,
+                    Err(error) => {
+                        warn!("The progress of ingestion cannot be read: {error}");
+                        return;
+                    }
+                };
+                is_done = status.is_done();
+                yield status;
+            }
+        })
     }
 
     /// Retries steps that failed permanently. Returns how many.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::{process::Command, sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{McpServer, STARTED_BY_SEGUE};
+use crate::config::{McpServer, STARTED_BY_SEGUE};
 
 type Client = Arc<RunningService<RoleClient, ()>>;
 

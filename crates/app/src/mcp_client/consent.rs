@@ -9,7 +9,7 @@ use store::{NewConsent, Store, StoreError};
 pub(super) async fn check(
     store: &Store,
     cx: &ToolContext,
-    tool_name: &'static str,
+    tool_name: &str,
     title: &str,
     input: &Value,
 ) -> Result<(), ToolError> {

@@ -22,7 +22,7 @@ pub enum Chosen {
 }
 
 impl Chosen {
-    pub fn into_model(self) -> Arc<dyn Model> {
+    pub(crate) fn into_model(self) -> Arc<dyn Model> {
         match self {
             Self::Offline(model) => Arc::new(model),
             Self::Remote { model, .. } => model,

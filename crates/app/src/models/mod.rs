@@ -4,7 +4,6 @@ mod choose;
 mod connected;
 mod kept;
 mod late;
-mod list;
 
 use std::sync::{
     Arc, PoisonError, RwLock,
@@ -13,15 +12,15 @@ use std::sync::{
 
 use engine::{Model, Usage};
 use providers::{Found, Http, LOCAL, discover};
-use tracing::{info, warn};
+use tracing::{info, instrument, warn};
 
+pub(crate) use self::choose::in_use;
 use self::choose::{build, connect};
-pub(crate) use self::{choose::in_use, list::one_of};
 pub use self::{
     choose::{Chosen, choose, choose_probed, others},
     kept::{Kept, Selected},
-    list::{NamedModel, Price, parse_choice, parse_list, settings_for_a_model},
 };
+pub use crate::config::{NamedModel, settings_for_a_model};
 use crate::{
     Error,
     config::{Config, Endpoint, ModelChoice},
@@ -211,11 +210,13 @@ impl Models {
 /// Servers on this machine.
 impl Models {
     /// The model servers on the usual ports of this machine. They only get requests about themselves.
+    #[instrument(name = "models.look", skip_all)]
     pub async fn look(&self) -> Vec<Found> {
         discover(&self.0.http, &self.0.ports, Some(self.0.own_port)).await
     }
 
     /// Logs one line if no model is configured and a server was found.
+    #[instrument(name = "models.announce", skip_all)]
     pub async fn announce(&self) {
         if self.chosen_by() != ChosenBy::Default {
             return;
@@ -231,6 +232,7 @@ impl Models {
 
     /// Uses a found server from now on. Only servers of this machine can be selected, and only while no setting names a
     /// model, because a selection must not override a setting silently.
+    #[instrument(name = "models.select", skip_all)]
     pub async fn select(&self, choice: Option<Selected>) -> Result<(), Error> {
         if self.0.is_set {
             return Err(Error::Conflict(
@@ -280,6 +282,7 @@ impl Models {
 }
 
 /// Servers on the ports of the settings, for a command that starts no application.
+#[instrument(name = "models.servers", skip_all)]
 pub async fn servers(config: &Config) -> Vec<Found> {
     match Http::new() {
         Ok(http) => discover(&http, &config.model_ports, Some(config.listen.port())).await,

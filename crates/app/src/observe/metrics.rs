@@ -66,7 +66,7 @@ struct Now {
 
 /// The current values of the parts of the server.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct Gauges {
     pub turns_running: usize,
     pub unsaved_events: usize,
     /// The age of the oldest event that is not yet stored.
@@ -113,7 +113,7 @@ impl Metrics {
         Self { registry, ..metrics }
     }
 
-    pub(super) fn turn_ended(&self, ended: &EndedTurn, label_of: impl Fn(&str) -> &'static str) {
+    pub(super) fn turn_ended<'l>(&self, ended: &EndedTurn, label_of: impl Fn(&str) -> &'l str) {
         let (Some(first), Some(last)) = (ended.events.first(), ended.events.last()) else { return };
         let agent = || ("agent", ended.agent.clone());
         self.turns.get_or_create(&vec![agent(), ("end", end_of(&last.kind).to_owned())]).inc();
@@ -166,7 +166,7 @@ impl Metrics {
         }
     }
 
-    pub(super) fn call_ended(&self, tool: &'static str, outcome: &Outcome) {
+    pub(super) fn call_ended(&self, tool: &str, outcome: &Outcome) {
         let (outcome, duration_ms, was_retried) = match outcome {
             Outcome::Done(done) => ("done", done.duration_ms, done.was_retried),
             Outcome::Failed(failure) => ("failed", failure.duration_ms, failure.was_retried),
@@ -198,7 +198,7 @@ impl Metrics {
         self.request_seconds.get_or_create(&vec![route()]).observe(took.as_secs_f64());
     }
 
-    pub(super) fn render(&self, reading: &Reading, n_traces_waiting: usize) -> String {
+    pub(super) fn render(&self, reading: &Gauges, n_traces_waiting: usize) -> String {
         self.now.set(reading, n_traces_waiting);
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("writing to memory does not fail");
@@ -227,7 +227,7 @@ impl Now {
         now
     }
 
-    fn set(&self, reading: &Reading, n_traces_waiting: usize) {
+    fn set(&self, reading: &Gauges, n_traces_waiting: usize) {
         self.turns_running.set(count(reading.turns_running));
         self.unsaved_events.set(count(reading.unsaved_events));
         self.log_lag_seconds.set(reading.log_lag.as_secs_f64());

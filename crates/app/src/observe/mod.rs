@@ -12,24 +12,25 @@ mod sent;
 mod spans;
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use engine::{Call, CallId, ConversationId, Event, Kind, Outcome, TurnId, UserId};
+use engine::{Call, CallId, ConversationId, Event, Kind, Outcome, Toolbox, TurnId, UserId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
+pub use self::metrics::Metrics;
 use self::{
     background_calls::BackgroundCall,
     export::{Ended, Traces},
-    metrics::Reading,
+    metrics::Gauges,
 };
 pub(crate) use self::{
     background_calls::{BackgroundCalls, Cause},
     sent::{Sent, SentPrompt, Watched},
 };
-pub use self::{metrics::Metrics, spans::Content};
-use crate::config::Config;
+use crate::config::{Config, Content};
 
 /// A finished turn, closed by any node.
 pub(crate) struct EndedTurn {
@@ -84,16 +85,17 @@ pub struct Observer {
     tells_content: bool,
     background_calls: Mutex<HashMap<CallId, Vec<BackgroundCall>>>,
     /// A model may call any tool name. Only known names become labels.
-    tools: HashSet<&'static str>,
+    tools: HashSet<Cow<'static, str>>,
 }
 
 impl Observer {
-    pub(crate) fn new(config: &Config, node: &str, tools: impl Iterator<Item = &'static str>) -> anyhow::Result<Self> {
+    pub(crate) fn new(config: &Config, node: &str, tools: &Toolbox) -> anyhow::Result<Self> {
         let metrics = Arc::new(Metrics::new());
+        let tools = tools.specs().into_iter().map(|spec| spec.name).collect();
         let traces = config.traces.iter().map(|traces| Traces::new(traces, node, metrics.clone()));
         let traces = traces.collect::<anyhow::Result<_>>()?;
         let tells_content = config.traces.iter().any(|traces| traces.content == Content::Included);
-        Ok(Self { metrics, traces, tells_content, background_calls: Mutex::default(), tools: tools.collect() })
+        Ok(Self { metrics, traces, tells_content, background_calls: Mutex::default(), tools })
     }
 
     /// Whether traces contain the prompts.
@@ -148,12 +150,12 @@ impl Observer {
         self.traces.iter().for_each(|traces| traces.offer(ended.clone()));
     }
 
-    fn label_of(&self, tool: &str) -> &'static str {
-        self.tools.get(tool).copied().unwrap_or("unknown")
+    fn label_of(&self, tool: &str) -> &str {
+        self.tools.get(tool).map_or("unknown", |known| known)
     }
 
     /// The text for Prometheus.
-    pub(crate) fn render(&self, reading: &Reading) -> String {
+    pub(crate) fn render(&self, reading: &Gauges) -> String {
         let n_waiting = self.traces.iter().map(Traces::n_waiting).sum();
         self.metrics.render(reading, n_waiting)
     }

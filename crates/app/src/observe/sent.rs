@@ -80,7 +80,7 @@ pub(super) fn input(prompt: &Prompt) -> Value {
     let mut messages = vec![json!({"role": "system", "content": &*prompt.system})];
     messages.extend(prompt.messages.iter().flat_map(chat_messages));
     let tools = prompt.tools.iter().filter(|_| prompt.may_call_tools).map(|tool| {
-        let (name, description, parameters) = (tool.name, &tool.description, &tool.input_schema);
+        let (name, description, parameters) = (&tool.name, &tool.description, &tool.input_schema);
         json!({"type": "function", "function": {"name": name, "description": description, "parameters": parameters}})
     });
     let tools: Vec<_> = tools.collect();

@@ -74,6 +74,7 @@ impl Conversations {
     }
 
     /// Whether this conversation belongs to the user. A failure of the database is an error, never "no".
+    #[instrument(name = "conversations.exists", skip_all, fields(user.id = %owner, conversation.id = %id))]
     pub async fn exists(&self, owner: &UserId, id: ConversationId) -> Result<bool, Error> {
         match self.get(owner, id).await {
             Ok(_) => Ok(true),
@@ -97,6 +98,7 @@ impl Conversations {
     }
 
     /// One message, if it is in this conversation.
+    #[instrument(name = "conversations.message", skip_all, fields(user.id = %owner, conversation.id = %id, message.id = %message))]
     pub async fn message(
         &self,
         owner: &UserId,
@@ -146,6 +148,9 @@ impl Conversations {
         id: ConversationId,
         change: ConversationChange,
     ) -> Result<Conversation, Error> {
+        if change.title.is_none() && change.pinned.is_none() && change.model.is_none() {
+            return Err(Error::Incomplete("Nothing to change: give a title, pinned or model."));
+        }
         let title = change.title.map(|title| title.checked("title")).transpose()?;
         if let Some(Some(name)) = &change.model {
             self.models.checked_name(name)?;

@@ -1,4 +1,4 @@
-//! Imports: the list of imported files, and the entries without a match. The module `import` imports files.
+//! Imports: the list of imported files, and the entries without a match. `import_files` imports files.
 
 use std::{path::PathBuf, sync::Arc};
 

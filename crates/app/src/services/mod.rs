@@ -7,6 +7,7 @@ pub mod artwork;
 pub mod consents;
 pub mod conversations;
 pub mod folders;
+mod import_files;
 pub mod imports;
 pub mod playlists;
 pub mod tasks;
@@ -16,7 +17,7 @@ pub mod undo;
 
 use std::{num::NonZeroUsize, sync::Arc};
 
-use engine::{CallId, ToolContext, Toolbox, UserId};
+use engine::{CallId, ToolContext, UserId};
 use serde::{Deserialize, Deserializer};
 
 use self::{
@@ -30,8 +31,6 @@ use crate::{
     models::Models,
     node::Node,
     per_user::PerUser,
-    tools,
-    wordings::Wordings,
 };
 use search::TrackIndex;
 use sources::tidal::Tidal;
@@ -103,11 +102,6 @@ impl Services {
             library,
         }
     }
-
-    /// All tools, which call these services.
-    pub(crate) fn toolbox(&self, wordings: Wordings) -> Toolbox {
-        tools::toolbox(&self.tasks, &self.library, &self.playlists, wordings)
-    }
 }
 
 /// The user who makes a change, and the tool call that makes it, if any: the effect and the journal row of the call
@@ -116,6 +110,15 @@ impl Services {
 pub struct Origin<'a> {
     pub owner: &'a UserId,
     pub call: Option<CallId>,
+}
+
+impl<'a> Origin<'a> {
+    /// Also names the user in the span of the service method.
+    fn recorded(origin: impl Into<Self>) -> Self {
+        let origin = origin.into();
+        tracing::Span::current().record("user.id", tracing::field::display(origin.owner));
+        origin
+    }
 }
 
 impl<'a> From<&'a UserId> for Origin<'a> {

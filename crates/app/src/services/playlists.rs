@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use engine::{Timings, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tracing::instrument;
+use tracing::{field::Empty, instrument};
 
 use super::Origin;
 use crate::{
@@ -121,7 +121,7 @@ impl Playlists {
     }
 
     /// Saves the chosen recordings that exist, each once and in order. Also returns the codes that no source knows.
-    #[instrument(name = "playlists.save", skip_all)]
+    #[instrument(name = "playlists.save", skip_all, fields(user.id = Empty))]
     pub async fn save(
         &self,
         origin: impl Into<Origin<'_>>,
@@ -129,7 +129,7 @@ impl Playlists {
         title: PlaylistTitle,
         choices: Vec<Choice>,
     ) -> Result<(ChangedPlaylist, Vec<String>), Error> {
-        let Origin { owner, call } = origin.into();
+        let Origin { owner, call } = Origin::recorded(origin);
         let title = title.checked("title")?;
         if !(1..=MAX_TRACKS).contains(&choices.len()) {
             return Err(Error::Incomplete("A playlist has 1 to 50 tracks"));
@@ -190,7 +190,7 @@ fn split_known(choices: Vec<Choice>, known: &BTreeMap<TrackRef, Track>) -> (Vec<
             continue;
         };
         if chosen.iter().all(|other| other.track.id != track.id) {
-            let reasoning = choice.reasoning.trim().chars().take(MAX_REASON_CHARS).collect();
+            let reasoning = text::cut(choice.reasoning.trim(), MAX_REASON_CHARS).to_owned();
             chosen.push(PlaylistTrack { item_id: ItemId::new(), track: track.clone(), reasoning });
         }
     }

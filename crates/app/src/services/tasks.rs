@@ -3,7 +3,7 @@
 use engine::UserId;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tracing::instrument;
+use tracing::{field::Empty, instrument};
 use uuid::Uuid;
 
 use super::{Origin, present};
@@ -17,9 +17,7 @@ pub type TaskDescription = Text<0, 2000>;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTask {
-    /// 1 to 200 characters.
     pub title: TaskTitle,
-    /// At most 2000 characters.
     #[serde(default)]
     pub description: TaskDescription,
 }
@@ -87,18 +85,18 @@ impl Tasks {
         Ok((tasks, next))
     }
 
-    #[instrument(name = "tasks.add", skip_all)]
+    #[instrument(name = "tasks.add", skip_all, fields(user.id = Empty))]
     pub async fn add(&self, origin: impl Into<Origin<'_>>, new: NewTask) -> Result<Task, Error> {
-        let Origin { owner, call } = origin.into();
+        let Origin { owner, call } = Origin::recorded(origin);
         let title = new.title.checked("title")?;
         let description = new.description.checked("description")?;
         let new = store::NewTask { title: &title, description: &description };
         Ok(self.store.add_task(owner, new, call).await?)
     }
 
-    #[instrument(name = "tasks.change", skip_all, fields(task.id = %id))]
+    #[instrument(name = "tasks.change", skip_all, fields(user.id = Empty, task.id = %id))]
     pub async fn change(&self, origin: impl Into<Origin<'_>>, id: TaskId, change: TaskChange) -> Result<Task, Error> {
-        let Origin { owner, call } = origin.into();
+        let Origin { owner, call } = Origin::recorded(origin);
         let place = change.place()?;
         if change.title.is_none() && change.description.is_none() && change.completed.is_none() && place.is_none() {
             return Err(Error::Incomplete("Give at least one of title, description, completed, before and after."));
@@ -114,14 +112,14 @@ impl Tasks {
     }
 
     /// Completes a task. Completing it again changes nothing.
-    #[instrument(name = "tasks.complete", skip_all, fields(task.id = %id))]
+    #[instrument(name = "tasks.complete", skip_all, fields(user.id = Empty, task.id = %id))]
     pub async fn complete(&self, origin: impl Into<Origin<'_>>, id: TaskId) -> Result<Task, Error> {
-        self.change(origin, id, TaskChange { completed: Some(true), ..TaskChange::default() }).await
+        self.change(Origin::recorded(origin), id, TaskChange { completed: Some(true), ..TaskChange::default() }).await
     }
 
-    #[instrument(name = "tasks.delete", skip_all, fields(task.id = %id))]
+    #[instrument(name = "tasks.delete", skip_all, fields(user.id = Empty, task.id = %id))]
     pub async fn delete(&self, origin: impl Into<Origin<'_>>, id: TaskId) -> Result<Task, Error> {
-        let Origin { owner, call } = origin.into();
+        let Origin { owner, call } = Origin::recorded(origin);
         Ok(self.store.delete_task(owner, id, call).await?)
     }
 

@@ -14,9 +14,9 @@ use crate::services::tasks::{NewTask, TaskDescription, TaskTitle, Tasks};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// What is to be done, in the user's own words, 1 to 200 characters.
+    /// What is to be done, in the user's own words.
     title: TaskTitle,
-    /// Details, if the user gave any, at most 2000 characters.
+    /// Details, if the user gave any.
     #[serde(default)]
     description: Option<TaskDescription>,
 }

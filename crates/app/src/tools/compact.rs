@@ -71,7 +71,7 @@ fn brief(track: &Value, fields: &[&str], is_described: bool) -> Value {
         let Some(value) = track.get(*field) else { continue };
         let value = match (*field, value) {
             ("shortDescription", _) if !is_described => continue,
-            ("shortDescription", Value::String(text)) => json!(cut(text, MOST_DESCRIPTION_CHARS)),
+            ("shortDescription", Value::String(text)) => json!(text::shortened(text, MOST_DESCRIPTION_CHARS)),
             ("score", Value::Number(score)) => json!((score.as_f64().unwrap_or_default() * 100.0).round() / 100.0),
             // One id is enough; the code is shorter.
             ("trackId", _) if track["isrc"].as_str().is_some_and(|isrc| !isrc.is_empty()) => continue,
@@ -95,7 +95,7 @@ pub(super) fn details(output: &Value, fields: &[&str]) -> Value {
             *track = brief(track, fields, true);
             for (field, most) in [("lyrics", MOST_LYRICS_CHARS), ("interpretation", MOST_INTERPRETATION_CHARS)] {
                 if let Some(Value::String(text)) = track.get_mut(field) {
-                    *text = cut(text, most);
+                    *text = text::shortened(text, most);
                 }
             }
         }
@@ -108,14 +108,6 @@ fn without_report(output: &Value) -> Map<String, Value> {
     short.remove("durationMs");
     short.remove("summary");
     short
-}
-
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(most - 1).collect();
-    format!("{}…", kept.trim_end())
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub struct Input {
     /// Title or id.
     playlist: String,
     action: Action,
-    /// For rename, 1 to 200 characters.
+    /// For rename.
     #[serde(default)]
     title: Option<PlaylistTitle>,
     /// To add: isrc or trackId. To remove or move: isrc, title or position.

@@ -121,6 +121,10 @@ fn tool_error(error: Error) -> ToolError {
             error!("The database failed during a tool call: {cause}");
             late_database()
         }
+        Error::Journal(cause) => {
+            error!("The journal failed during a tool call: {cause}");
+            late_database()
+        }
         Error::Index(cause) => {
             error!("The index failed during a tool call: {cause}");
             let message = cause.message().to_owned();
@@ -136,6 +140,7 @@ fn tool_error(error: Error) -> ToolError {
         | Error::TurnRunning(_)
         | Error::Invalid { .. }
         | Error::WrongLength(_)
+        | Error::OutOfRange(_)
         | Error::Incomplete(_)
         | Error::Limited(_)
         | Error::Closing

@@ -33,7 +33,7 @@ const SHORT_TEXTS: [(&str, &str); 20] = [
 /// One of our own tools. The tools of other servers keep the descriptions of their fields.
 pub(crate) fn own_spec_for_model(spec: &ToolSpec) -> ToolSpec {
     let short = spec_for_model(spec);
-    ToolSpec { input_schema: terse(spec.name, short.input_schema), ..short }
+    ToolSpec { input_schema: terse(&spec.name, short.input_schema), ..short }
 }
 
 fn terse(tool: &str, mut schema: Value) -> Value {
@@ -103,7 +103,7 @@ fn schema(full: &Value) -> Value {
                         short.insert(name.clone(), not_null(value));
                     }
                     "description" => {
-                        short.insert(name.clone(), json!(without_lengths(value.as_str().unwrap_or_default())));
+                        short.insert(name.clone(), json!(value.as_str().unwrap_or_default().replace('`', "")));
                     }
                     // Optional: the one kind that is not null says it all, and the field's own description is enough.
                     "anyOf"
@@ -133,16 +133,6 @@ fn null_type() -> Value {
     json!({"type": "null"})
 }
 
-/// "What it is called, 1 to 200 characters." → "What it is called.": a model seldom meets a limit, and is told when it does.
-fn without_lengths(text: &str) -> String {
-    let text = text.replace('`', "");
-    let Some(end) = text.find(" characters") else { return text };
-    match [", 1 to ", ", at most "].iter().filter_map(|begins| text[..end].rfind(begins)).max() {
-        Some(begin) => format!("{}{}", &text[..begin], &text[end + " characters".len()..]),
-        None => text,
-    }
-}
-
 /// "string or null" is "string" to a model: a field that may be null may be left out.
 fn not_null(kind: &Value) -> Value {
     match kind.as_array().map(|kinds| kinds.iter().filter(|kind| *kind != "null").collect::<Vec<_>>()) {
@@ -158,7 +148,7 @@ mod tests {
     #[test]
     fn a_schema_for_a_model_says_what_a_field_is_and_not_how_long() {
         let full = json!({"type": "object", "additionalProperties": false, "required": ["title"], "properties": {
-            "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The `title`, 1 to 200 characters."},
+            "title": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The `title`."},
             "format": {"type": ["string", "null"], "default": null}}});
         let short = json!({"type": "object", "required": ["title"], "properties": {
             "title": {"type": "string", "description": "The title."}, "format": {"type": "string"}}});

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{compact, format::counted, late_index, tool_error};
 use crate::{
-    library::{Library, results::IndexedTrackResult},
+    count::Count,
+    library::{Library, SearchLimit, results::IndexedTrackResult},
     text_limit::Text,
     wordings::Wordings,
 };
@@ -29,12 +30,11 @@ use search::{Found, Hit, SearchPlan};
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Input {
-    /// What the music should be like, 1 to 2000 characters.
+    /// What the music should be like.
     query: Text<1, 2000>,
-    /// How many tracks at most, 1 to 50.
-    #[serde(default = "twenty")]
-    #[schemars(range(min = 1, max = 50))]
-    limit: u32,
+    /// How many tracks at most.
+    #[serde(default)]
+    limit: SearchLimit,
     /// Years of release.
     #[serde(default, deserialize_with = "object")]
     years: Option<YearRange>,
@@ -55,8 +55,7 @@ pub struct Input {
     without: Vec<Text<1, 100>>,
     /// Of one artist.
     #[serde(default)]
-    #[schemars(range(min = 1, max = 50))]
-    at_most_per_artist: Option<u32>,
+    at_most_per_artist: Option<Count<1, 50>>,
     /// True: only owned. False: only new.
     #[serde(default)]
     in_library: Option<bool>,
@@ -69,25 +68,17 @@ fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Re
     range.transpose().map_err(serde::de::Error::custom)
 }
 
-fn twenty() -> u32 {
-    20
-}
-
 const MOST_DENIED: usize = 20;
 
 impl Input {
     /// The limits that were given as fields.
     fn limits(&mut self) -> Result<Limits, ToolError> {
         let bad = |message: &str| Err(ToolError::BadInput(message.into()));
-        if !(1..=50).contains(&self.limit) {
-            return bad("limit must be between 1 and 50");
-        }
         if self.without.len() > MOST_DENIED {
-            return bad("without has at most 20 entries");
+            return bad(&format!("without has at most {MOST_DENIED} entries"));
         }
-        if self.at_most_per_artist.is_some_and(|most| !(1..=50).contains(&most)) {
-            return bad("atMostPerArtist must be between 1 and 50");
-        }
+        let per_artist = self.at_most_per_artist.map(|most| most.checked("atMostPerArtist")).transpose();
+        let per_artist = per_artist.map_err(|error| tool_error(error.into()))?;
         let language = match &self.language {
             None => None,
             Some(text) => match language_code(text) {
@@ -103,7 +94,7 @@ impl Input {
             language,
             instrumental: self.instrumental,
             in_library: self.in_library,
-            at_most_per_artist: self.at_most_per_artist.map(|most| most as usize),
+            at_most_per_artist: per_artist.map(|most| most as usize),
             denied: denied.collect::<Result<_, _>>().map_err(|error| tool_error(error.into()))?,
             ..Limits::default()
         })
@@ -159,11 +150,12 @@ impl Tool for SemanticSearch {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, mut input: Input) -> Result<Output, ToolError> {
+        let most = input.limit.checked("limit").map_err(|error| tool_error(error.into()))? as usize;
         let given = input.limits()?;
         let query = input.query.checked("Query").map_err(|error| tool_error(error.into()))?;
         let mut plan = query::parse(&query, chrono::Utc::now().year());
         plan.limit_to(&given);
-        let limit = plan.limits.at_most.map_or(input.limit as usize, |most| most.clamp(1, input.limit as usize));
+        let limit = plan.limits.at_most.map_or(most, |asked| asked.clamp(1, most));
         // Fetches a few more results, because the same recording with two codes is one result.
         let request = self.library.search_request(&cx.owner, plan, limit + limit / 4 + 2).await.map_err(tool_error)?;
         let is_filling = async { self.library.is_filling(&cx.owner).await.map_err(tool_error) };

@@ -19,9 +19,9 @@ use crate::services::playlists::{
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// What the playlist is called, 1 to 200 characters.
+    /// What the playlist is called.
     title: PlaylistTitle,
-    /// 1 to 50 tracks in playing order.
+    /// In playing order.
     #[schemars(length(min = 1, max = 50))]
     tracks: Vec<Choice>,
 }

@@ -11,6 +11,7 @@ use super::{
     late_catalogue, tool_error,
 };
 use crate::{
+    count::Count,
     library::{
         Library,
         results::{AlbumResult, TrackResult},
@@ -26,14 +27,13 @@ use sources::tidal::{SearchFor, Tidal};
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Input {
-    /// A name: artist, album, song, or several of them, 1 to 500 characters.
+    /// A name: artist, album, song, or several of them.
     query: Text<1, 500>,
     /// What to look for.
     search_type: SearchType,
-    /// How many of each kind at most, 1 to 100.
-    #[serde(default = "twenty")]
-    #[schemars(range(min = 1, max = 100))]
-    limit: u32,
+    /// How many of each kind at most.
+    #[serde(default)]
+    limit: Count<1, 100, 20>,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -42,10 +42,6 @@ enum SearchType {
     Tracks,
     Albums,
     Both,
-}
-
-fn twenty() -> u32 {
-    20
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -113,15 +109,13 @@ impl Tool for TidalSearch {
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let query = input.query.checked("Query").map_err(|error| tool_error(error.into()))?;
-        if !(1..=100).contains(&input.limit) {
-            return Err(ToolError::BadInput("limit must be between 1 and 100".into()));
-        }
+        let limit = input.limit.checked("limit").map_err(|error| tool_error(error.into()))?;
         let kind = match input.search_type {
             SearchType::Tracks => SearchFor::Tracks,
             SearchType::Albums => SearchFor::Albums,
             SearchType::Both => SearchFor::Both,
         };
-        let asked = self.tidal.search(&query, kind, input.limit as usize);
+        let asked = self.tidal.search(&query, kind, limit as usize);
         let found = cx.timings.measure("tidalApiDurationMs", asked).await?;
         let tracks = self.library.catalogue_results(&cx.owner, &cx.timings, &found.tracks).await.map_err(tool_error)?;
         let albums = self.library.album_results(&cx.owner, &cx.timings, &found.albums).await.map_err(tool_error)?;

@@ -14,10 +14,10 @@ use crate::services::tasks::{TaskChange, TaskDescription, TaskTitle, Tasks};
 pub struct Input {
     /// Its id, from `list_tasks` or `add_task`.
     task_id: String,
-    /// The new title, 1 to 200 characters.
+    /// The new title.
     #[serde(default)]
     title: Option<TaskTitle>,
-    /// The new description, at most 2000 characters; an empty text removes it.
+    /// The new description; an empty text removes it.
     #[serde(default)]
     description: Option<TaskDescription>,
 }

@@ -20,7 +20,7 @@ pub(super) async fn attempt_twice(
 ) -> (Result<Reported, ToolError>, bool) {
     let first = attempt(tool, cx, input).await;
     let Err(ToolError::Unavailable { message, .. }) = &first else { return (first, false) };
-    warn!(tool.name = tool.spec().name, "Tool {} will be retried: {message}", tool.spec().name);
+    warn!(tool.name = &*tool.spec().name, "Tool {} will be retried: {message}", tool.spec().name);
     tokio::select! {
         () = tokio::time::sleep(RETRY_AFTER) => (attempt(tool, cx, input).await, true),
         () = cx.cancel.cancelled() => (Err(interrupted()), false),

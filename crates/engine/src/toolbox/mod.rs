@@ -9,6 +9,7 @@ mod outcome;
 mod spec;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     sync::Arc,
     time::Instant,
@@ -40,12 +41,12 @@ use crate::{
 #[error("there is no tool '{name}'; the tools are: {}", known.join(", "))]
 pub struct UnknownTool {
     pub name: String,
-    known: Vec<&'static str>,
+    known: Vec<String>,
 }
 
 #[derive(Clone, Default)]
 pub struct Toolbox {
-    tools: BTreeMap<&'static str, Arc<dyn AnyTool>>,
+    tools: BTreeMap<Cow<'static, str>, Arc<dyn AnyTool>>,
 }
 
 /// A repaired call of a model.
@@ -59,21 +60,24 @@ pub struct Prepared {
 
 impl Toolbox {
     pub fn with<T: Tool>(mut self, tool: T) -> Self {
-        self.tools.insert(T::NAME, Arc::new(Typed::new(tool)));
+        self.tools.insert(T::NAME.into(), Arc::new(Typed::new(tool)));
         self
     }
 
     /// Adds a tool of another server. It never replaces an existing tool.
     pub fn with_external(mut self, tool: Arc<dyn ExternalTool>) -> Self {
-        self.tools.entry(tool.spec().name).or_insert_with(|| Arc::new(External(tool)));
+        self.tools.entry(tool.spec().name.clone()).or_insert_with(|| Arc::new(External(tool)));
         self
     }
 
     /// The tools with these names: the tools of one agent.
     pub fn only(&self, names: &[&str]) -> Result<Self, UnknownTool> {
         let found = names.iter().map(|name| match self.tools.get(*name) {
-            Some(tool) => Ok((tool.spec().name, tool.clone())),
-            None => Err(UnknownTool { name: (*name).to_owned(), known: self.tools.keys().copied().collect() }),
+            Some(tool) => Ok((tool.spec().name.clone(), tool.clone())),
+            None => Err(UnknownTool {
+                name: (*name).to_owned(),
+                known: self.tools.keys().map(ToString::to_string).collect(),
+            }),
         });
         Ok(Self { tools: found.collect::<Result<_, _>>()? })
     }
@@ -98,7 +102,7 @@ impl Toolbox {
 
     /// The tool's name for users.
     pub fn title(&self, name: &str) -> String {
-        self.spec(name).map_or(name, |spec| spec.title).to_owned()
+        self.spec(name).map_or(name, |spec| &spec.title).to_owned()
     }
 
     /// An answer in the form for models: without reasoning, and with compact tool results, which are identical in later turns
@@ -135,7 +139,7 @@ impl Toolbox {
     /// Repairs a call of a model: the tool's exact name, the input in the schema's spelling, and notes for the model
     /// about the changes. Calls of programs are not repaired.
     pub fn prepare(&self, name: &str, input: Value) -> Prepared {
-        let Some(known) = tool_named(name, self.tools.keys().copied()) else {
+        let Some(known) = tool_named(name, self.tools.keys().map(|known| &**known)) else {
             return Prepared { name: name.to_owned(), input, notes: Vec::new() };
         };
         let Repaired { input, notes } = match self.tools.get(known) {
@@ -157,7 +161,7 @@ impl Toolbox {
                 return Ok(Outcome::Failed(failure));
             }
         };
-        if with_retries(journal, &cx.cancel, || journal.begin(call, tool.spec().title)).await?.is_none() {
+        if with_retries(journal, &cx.cancel, || journal.begin(call, &tool.spec().title)).await?.is_none() {
             return Ok(Outcome::Failed(Failure::interrupted()));
         }
         let (result, was_retried) = attempt_twice(tool, cx, &call.input).await;
@@ -175,7 +179,7 @@ impl Toolbox {
 
     fn checked(&self, call: &Call, caller: Caller) -> Result<&dyn AnyTool, ToolError> {
         let Some(tool) = self.tools.get(call.name.as_str()) else {
-            let names: Vec<_> = self.tools.keys().copied().collect();
+            let names: Vec<_> = self.tools.keys().map(ToString::to_string).collect();
             let error = format!("There is no tool '{}'. The tools are: {}", call.name, names.join(", "));
             return Err(ToolError::BadInput(error));
         };

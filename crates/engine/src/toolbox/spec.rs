@@ -13,8 +13,8 @@ pub(super) fn spec<T: Tool>() -> ToolSpec {
         fields.remove("title");
     }
     ToolSpec {
-        name: T::NAME,
-        title: T::TITLE,
+        name: T::NAME.into(),
+        title: T::TITLE.into(),
         description,
         effect: T::EFFECT,
         input_schema,

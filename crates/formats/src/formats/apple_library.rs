@@ -15,13 +15,13 @@ pub(super) const FORMAT: Format = Format {
     name: "Apple Music library",
     holds: Holds::Tracks,
     recognise: |beginning| beginning.has_element("plist"),
-    entries: |source| xml::entries(source, Reading::default()),
+    entries: |source| xml::entries(source, AppleLibraryParser::default()),
 };
 
 /// `Tracks` is a dictionary of dictionaries, `Playlists` is a list of their ids. Every track is returned once by
 /// itself and once for each playlist that contains it. Until then, the fields that a playlist needs are kept.
 #[derive(Default)]
-struct Reading {
+struct AppleLibraryParser {
     /// One entry per open dictionary or array: its last key, empty for an array.
     path: Vec<String>,
     fields: HashMap<String, String>,
@@ -32,7 +32,7 @@ struct Reading {
     is_automatic: bool,
 }
 
-impl Reading {
+impl AppleLibraryParser {
     fn is_at(&self, path: &[&str]) -> bool {
         let same = |(step, wanted): (&String, &&str)| *wanted == "*" || step == wanted;
         self.path.len() == path.len() && self.path.iter().zip(path).all(same)
@@ -86,7 +86,7 @@ impl Reading {
     }
 }
 
-impl Listener for Reading {
+impl Listener for AppleLibraryParser {
     fn open(&mut self, element: &Opened, _found: &mut VecDeque<Entry>) {
         if !matches!(element.name.as_str(), "dict" | "array") {
             return;

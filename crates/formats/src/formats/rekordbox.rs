@@ -15,19 +15,19 @@ pub(super) const FORMAT: Format = Format {
     name: "Rekordbox collection",
     holds: Holds::Tracks,
     recognise: |beginning| beginning.has_element("dj_playlists"),
-    entries: |source| xml::entries(source, Reading::default()),
+    entries: |source| xml::entries(source, RekordboxParser::default()),
 };
 
 /// `COLLECTION` contains the tracks, `PLAYLISTS` their ids or locations.
 #[derive(Default)]
-struct Reading {
+struct RekordboxParser {
     /// By id and by location. A playlist uses one of them, depending on its `KeyType`; an id never equals a location.
     known: HashMap<String, ImportedTrack>,
     /// Names of the open nodes: folders and playlists.
     nodes: Vec<Option<String>>,
 }
 
-impl Listener for Reading {
+impl Listener for RekordboxParser {
     fn open(&mut self, element: &Opened, found: &mut VecDeque<Entry>) {
         match (element.name.as_str(), element.get("Key")) {
             ("NODE", _) => self.nodes.push(element.get("Name").and_then(clean)),
@@ -49,7 +49,7 @@ impl Listener for Reading {
     }
 }
 
-impl Reading {
+impl RekordboxParser {
     fn track(&mut self, element: &Opened) -> Entry {
         let name = |attribute: &str| element.get(attribute).and_then(clean);
         let mut track = ImportedTrack::at(element.line);

@@ -14,12 +14,12 @@ pub(super) const FORMAT: Format = Format {
     name: "Traktor collection",
     holds: Holds::Tracks,
     recognise: |beginning| beginning.has_element("nml"),
-    entries: |source| xml::entries(source, Reading::default()),
+    entries: |source| xml::entries(source, TraktorParser::default()),
 };
 
 /// `COLLECTION` contains entries with their tags, `PLAYLISTS` entries with the location of a track.
 #[derive(Default)]
-struct Reading {
+struct TraktorParser {
     known: HashMap<String, ImportedTrack>,
     is_in_playlists: bool,
     nodes: Vec<Option<String>>,
@@ -28,7 +28,7 @@ struct Reading {
     key: String,
 }
 
-impl Listener for Reading {
+impl Listener for TraktorParser {
     fn open(&mut self, element: &Opened, found: &mut VecDeque<Entry>) {
         match element.name.as_str() {
             "PLAYLISTS" => self.is_in_playlists = true,
@@ -67,7 +67,7 @@ fn entry(element: &Opened) -> ImportedTrack {
     track
 }
 
-impl Reading {
+impl TraktorParser {
     /// Reads the elements inside an entry.
     fn add(&mut self, element: &Opened) {
         let Some(track) = &mut self.track else { return };

@@ -15,15 +15,15 @@ pub(super) const FORMAT: Format = Format {
     name: "Windows Media Player playlist",
     holds: Holds::Playlist,
     recognise: |beginning| beginning.has_element("smil"),
-    entries: |source| xml::entries(source, Reading::default()),
+    entries: |source| xml::entries(source, WplParser::default()),
 };
 
 #[derive(Default)]
-struct Reading {
+struct WplParser {
     playlist: Option<String>,
 }
 
-impl Listener for Reading {
+impl Listener for WplParser {
     fn open(&mut self, element: &Opened, found: &mut VecDeque<Entry>) {
         let Some(path) = element.get("src").filter(|_| element.name == "media") else { return };
         let name = |attribute: &str| element.get(attribute).and_then(clean);

@@ -14,16 +14,16 @@ pub(super) const FORMAT: Format = Format {
     name: "XSPF playlist",
     holds: Holds::Playlist,
     recognise: |beginning| beginning.has_element("playlist"),
-    entries: |source| xml::entries(source, Reading::default()),
+    entries: |source| xml::entries(source, XspfParser::default()),
 };
 
 #[derive(Default)]
-struct Reading {
+struct XspfParser {
     playlist: Option<String>,
     track: Option<ImportedTrack>,
 }
 
-impl Listener for Reading {
+impl Listener for XspfParser {
     fn open(&mut self, element: &Opened, _found: &mut VecDeque<Entry>) {
         if element.name == "track" {
             self.track = Some(ImportedTrack::at(element.line));

@@ -69,7 +69,7 @@ fn suggest(voice: &Voice, title: String, tracks: &[Track], about: &str) -> Step 
         None => format!("“{}”", plain(about)),
     };
     let tracks: Vec<_> = tracks.iter().map(|track| json!({"isrc": track.isrc, "reasoning": reason(track)})).collect();
-    let input = json!({"title": show::shortened(&title, 190), "tracks": tracks});
+    let input = json!({"title": text::shortened_at_word(&title, 190), "tracks": tracks});
     Step::calls(voice.say(Phrase::MakingPlaylist, &[]), "suggestPlaylist", input)
 }
 

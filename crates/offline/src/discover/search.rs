@@ -17,7 +17,7 @@ use crate::{
 
 pub(super) fn search_index(text: String, query: &str, limit: Option<usize>) -> Step {
     const LONGEST_QUERY: usize = 500;
-    let query = show::shortened(query, LONGEST_QUERY);
+    let query = text::shortened_at_word(query, LONGEST_QUERY);
     let input = match limit {
         Some(limit) => json!({"query": query, "limit": limit}),
         None => json!({"query": query}),
@@ -32,7 +32,7 @@ pub(super) fn tidal_input(query: &str, kind: Kind) -> Value {
         Kind::Albums => "albums",
         Kind::Both => "both",
     };
-    json!({"query": show::shortened(query, LONGEST_QUERY), "searchType": kind})
+    json!({"query": text::shortened_at_word(query, LONGEST_QUERY), "searchType": kind})
 }
 
 pub(super) fn mood(voice: &Voice, scene: &Scene, query: &str, limit: Option<usize>) -> Step {

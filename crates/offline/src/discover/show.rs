@@ -201,17 +201,9 @@ fn owned(lang: Lang) -> &'static str {
     }
 }
 
-pub(crate) fn shortened(text: &str, n_chars: usize) -> String {
-    if text.chars().count() <= n_chars {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(n_chars).collect();
-    format!("{}…", start.rsplit_once(' ').map_or(start.as_str(), |(whole, _)| whole))
-}
-
 /// The whole sentences of a text that is too long, or that its tool has cut.
 fn whole_sentences(text: &str, n_chars: usize) -> String {
-    let short = shortened(text, n_chars);
+    let short = text::shortened_at_word(text, n_chars);
     let end = short.strip_suffix('…').and_then(|cut| cut.rfind(['.', '!', '?']));
     end.map(|end| short[..=end].to_owned()).unwrap_or(short)
 }

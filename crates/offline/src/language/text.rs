@@ -1,7 +1,5 @@
 //! Typed words: folding, small typos, numbers.
 
-use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
-
 /// One word of a text: its position and its folded form.
 #[derive(Clone, Debug)]
 pub(crate) struct Word {
@@ -33,17 +31,8 @@ fn is_gap(letter: char) -> bool {
 
 /// Lower case, without accents, apostrophes, hyphens or other marks: "Café's" and "cafes" are equal.
 pub(crate) fn fold(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for letter in text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
-        match letter {
-            'ß' => folded.push_str("ss"),
-            'ø' => folded.push('o'),
-            'œ' => folded.push_str("oe"),
-            'æ' => folded.push_str("ae"),
-            letter if letter.is_alphanumeric() => folded.push(letter),
-            _ => {}
-        }
-    }
+    let mut folded = text::fold(text);
+    folded.retain(char::is_alphanumeric);
     folded
 }
 

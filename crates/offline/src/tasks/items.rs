@@ -73,9 +73,8 @@ pub(crate) fn add(text: &str) -> Command {
     if text.chars().count() <= LONGEST_TITLE {
         return Command::Add { title: text.to_owned(), description: None };
     }
-    let start: String = text.chars().take(LONGEST_TITLE - 1).collect();
-    let title = format!("{}…", start.rsplit_once(' ').map_or(start.as_str(), |(title, _)| title));
-    Command::Add { title, description: Some(text.chars().take(LONGEST_DESCRIPTION).collect()) }
+    let title = text::shortened_at_word(text, LONGEST_TITLE);
+    Command::Add { title, description: Some(text::cut(text, LONGEST_DESCRIPTION).to_owned()) }
 }
 
 /// "buy milk with the note: oat, not soy".

@@ -244,7 +244,7 @@ fn call_in(fields: &serde_json::Map<String, Value>, tools: &[ToolSpec]) -> Optio
     const NAMES: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];
     const ARGUMENTS: [&str; 6] = ["arguments", "parameters", "args", "input", "tool_input", "params"];
     let (name_field, name) = NAMES.iter().find_map(|field| Some((*field, fields.get(*field)?.as_str()?)))?;
-    let name = tool_named(name, tools.iter().map(|tool| tool.name))?;
+    let name = tool_named(name, tools.iter().map(|tool| &*tool.name))?;
     let is_known = |field: &str| field == name_field || matches!(field, "type" | "id" | "index");
     if let Some((field, arguments)) = ARGUMENTS.iter().find_map(|field| Some((*field, fields.get(*field)?))) {
         let is_call = fields.keys().all(|other| other == field || is_known(other));
@@ -279,7 +279,7 @@ fn cut_call(rest: &str, tools: &[ToolSpec]) -> Option<TextCall> {
         after[1..].split_once(quote).map(|(name, _)| name)
     };
     let name = ["\"name\"", "'name'", "\"function\"", "\"tool\""].iter().find_map(|key| quoted_after(key))?;
-    let name = tool_named(name, tools.iter().map(|tool| tool.name))?;
+    let name = tool_named(name, tools.iter().map(|tool| &*tool.name))?;
     let arguments = ["\"arguments\"", "\"parameters\"", "'arguments'", "'parameters'"];
     let input = arguments.iter().find_map(|key| rest.split_once(key)?.1.trim_start().strip_prefix(':'))?;
     Some(TextCall { name: name.to_owned(), input: input.trim().to_owned() })

@@ -12,7 +12,7 @@ use super::{TextCall, forms::Form, python::python_calls};
 /// `f>{…}</function>` or `f><parameter=x>…</parameter></function>`.
 pub(super) fn function_tag<'t>(rest: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     let Some((name, after)) = rest.split_once('>') else { return Form::Cut };
-    let Some(name) = tool_named(name.trim(), tools.iter().map(|tool| tool.name)) else { return Form::None };
+    let Some(name) = tool_named(name.trim(), tools.iter().map(|tool| &*tool.name)) else { return Form::None };
     let Some((body, after)) = after.split_once("</function>").or_else(|| {
         let (_, n_bytes) = lenient::value_prefix(after).ok()?;
         Some(after.split_at(n_bytes))
@@ -42,7 +42,7 @@ pub(super) fn named<'t>(rest: &'t str, tools: &[ToolSpec]) -> Form<'t> {
     if after.starts_with('(') || after.starts_with(".call(") {
         return python_calls(rest, tools);
     }
-    let Some(name) = tool_named(word, tools.iter().map(|tool| tool.name)) else { return Form::None };
+    let Some(name) = tool_named(word, tools.iter().map(|tool| &*tool.name)) else { return Form::None };
     let call = |input: String, after| Form::Read(vec![TextCall { name: name.to_owned(), input }], after);
     let after = after.trim_start();
     if after.starts_with("<arg_key>") {

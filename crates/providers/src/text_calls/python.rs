@@ -38,7 +38,7 @@ fn one_call<'t>(rest: &'t str, tools: &[ToolSpec]) -> Step<'t> {
     let is_name = |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | '.');
     let n_bytes = rest.find(|sign| !is_name(sign)).unwrap_or(rest.len());
     let (word, after) = rest.split_at(n_bytes);
-    let names = || tools.iter().map(|tool| tool.name);
+    let names = || tools.iter().map(|tool| &*tool.name);
     let Some(arguments) = after.strip_prefix('(') else {
         let could_be = after.is_empty() && names().any(|name| name.starts_with(word));
         return if could_be { Step::Cut } else { Step::None };

@@ -12,8 +12,8 @@ use crate::provider::{Answer, Provider, Received, VENDORS, Vendor, hello, transc
 
 fn tool(name: &'static str) -> ToolSpec {
     ToolSpec {
-        name,
-        title: "Not for models",
+        name: name.into(),
+        title: "Not for models".into(),
         description: format!("What {name} does."),
         effect: Effect::Reads,
         input_schema: json!({"type": "object"}),

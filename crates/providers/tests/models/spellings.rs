@@ -11,8 +11,8 @@ use crate::provider::{Answer, Provider, VENDORS, Vendor, hello};
 
 fn tool(name: &'static str, properties: Value, required: &[&str]) -> ToolSpec {
     ToolSpec {
-        name,
-        title: "Not for models",
+        name: name.into(),
+        title: "Not for models".into(),
         description: format!("What {name} does."),
         effect: Effect::Reads,
         input_schema: json!({"type": "object", "properties": properties, "required": required}),

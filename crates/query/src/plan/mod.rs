@@ -34,13 +34,6 @@ pub fn parse(text: &str, this_year: i32) -> Plan {
     reader.plan
 }
 
-impl Plan {
-    /// A plan with the unchanged words, for a message that is known to be a title.
-    pub fn verbatim(text: &str) -> Self {
-        Self { words: text.trim().to_owned(), ..Self::default() }
-    }
-}
-
 struct Reader<'t> {
     text: &'t str,
     tokens: Vec<Token>,

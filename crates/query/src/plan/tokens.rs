@@ -1,6 +1,6 @@
 //! Tokens: the words of a message with their positions. Text in quotes is one token, which no rule parses.
 
-use crate::words::fold;
+use text::fold;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use http_client::{read_at_most, read_start};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -26,6 +27,9 @@ pub struct RemoteSettings {
 /// Servers have different limits for the number of texts; all known servers accept this number.
 const BATCH: usize = 32;
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// Vectors of 4,096 numbers for a full batch are about 3 MB of JSON.
+const MAX_BODY: usize = 16 << 20;
+const MAX_REASON_BYTES: usize = 200;
 
 impl RemoteEmbedder {
     /// Requests one vector, to check that the server answers and to learn the length of its vectors.
@@ -45,15 +49,18 @@ impl RemoteEmbedder {
         let away = |error: reqwest::Error| EmbedError::Away(error.without_url().to_string());
         let response = request.json(&body).send().await.map_err(away)?;
         let status = response.status();
-        let text = response.text().await.map_err(away)?;
         if status.is_server_error() || status == reqwest::StatusCode::TOO_MANY_REQUESTS {
             return Err(EmbedError::Away(format!("its status is {status}")));
         }
         if !status.is_success() {
-            let words: String = text.chars().take(200).collect();
-            return Err(EmbedError::Setup(format!("the embeddings server refused ({status}): {words}")));
+            let reason = read_start(response, MAX_REASON_BYTES).await;
+            let reason = String::from_utf8_lossy(&reason);
+            return Err(EmbedError::Setup(format!("the embeddings server refused ({status}): {reason}")));
         }
-        let response: Response = serde_json::from_str(&text).map_err(|error| {
+        let body = read_at_most(response, MAX_BODY).await.map_err(away)?;
+        let body =
+            body.ok_or_else(|| EmbedError::Setup("the response of the embeddings server is larger than 16 MB".into()))?;
+        let response: Response = serde_json::from_slice(&body).map_err(|error| {
             EmbedError::Setup(format!("the response of the embeddings server cannot be parsed: {error}"))
         })?;
         response.into_vectors(texts.len(), self.dims)
@@ -125,7 +132,31 @@ impl Response {
 
 #[cfg(test)]
 mod tests {
+    use axum::{Router, http::StatusCode, routing::post};
+
     use super::*;
+
+    /// Connects to a server that answers every request with this status and body.
+    async fn connect(status: StatusCode, body: String) -> Result<RemoteEmbedder, EmbedError> {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let answer = move || std::future::ready((status, body.clone()));
+        let server = axum::serve(listener, Router::new().route("/v1/embeddings", post(answer)));
+        tokio::spawn(server.into_future());
+        let settings = RemoteSettings { url, model: "any".into(), api_key: None };
+        RemoteEmbedder::connect(http_client::client_builder().build().unwrap(), settings).await
+    }
+
+    #[tokio::test]
+    async fn a_response_of_the_embeddings_server_has_a_limit() {
+        let vector = r#"{"data":[{"index":0,"embedding":[1,0]}]}"#;
+        assert_eq!(connect(StatusCode::OK, vector.into()).await.unwrap().dims, 2);
+        let padded = " ".repeat(MAX_BODY) + vector;
+        let error = connect(StatusCode::OK, padded).await.err().unwrap().to_string();
+        assert!(error.contains("larger than 16 MB"), "{error}");
+        let error = connect(StatusCode::BAD_REQUEST, "x".repeat(5000)).await.err().unwrap().to_string();
+        assert!(error.ends_with(&"x".repeat(MAX_REASON_BYTES)) && error.len() < 400, "{error}");
+    }
 
     #[test]
     fn vectors_have_the_order_of_the_texts_and_a_missing_one_is_an_error() {

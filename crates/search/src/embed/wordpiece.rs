@@ -86,6 +86,7 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
+/// The published tokenizer defines these characters, so they are not those of the crate `text`.
 fn is_dropped(c: char) -> bool {
     c == '\u{fffd}' || (c.is_control() && !c.is_whitespace()) || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}')
 }

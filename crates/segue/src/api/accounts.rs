@@ -61,7 +61,6 @@ struct SignIn {
 struct SignUp {
     /// From `segue user invite`.
     invitation: String,
-    /// 1 to 64 characters.
     name: AccountName,
     /// At least 8 characters.
     password: String,

@@ -6,7 +6,7 @@ use app::library::{
 };
 use chrono::{DateTime, Utc};
 
-use super::{page::limit_of, prelude::*};
+use super::{page::PageLimit, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -34,9 +34,8 @@ struct AlbumQuery {
     /// Words in title or artist.
     #[serde(default)]
     q: Option<String>,
-    /// 1 to 200, default 200.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<u32>,
@@ -80,7 +79,7 @@ struct AlbumPath {
 
 async fn albums(State(state): Shared, caller: Caller, Query(query): Query<AlbumQuery>) -> Result<Json<AlbumList>> {
     let offset = query.cursor.unwrap_or(0);
-    let limit = limit_of(query.limit)?;
+    let limit = query.limit.checked("limit")?;
     let (albums, has_more) = state.app.library().albums(&caller.id, query.q.as_deref(), (offset, limit)).await?;
     let albums = albums.into_iter().map(|(album, added_at)| AlbumEntry { album, added_at: Some(added_at) });
     Ok(Json(AlbumList { albums: albums.collect(), next: has_more.then(|| offset.saturating_add(limit)) }))

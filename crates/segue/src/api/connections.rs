@@ -54,8 +54,8 @@ struct Test {
 const OPERATORS_ONLY: &str = "Only an operator may see and change connections.";
 
 async fn list(State(state): Shared, caller: Caller) -> Result<Json<Connections>> {
-    check_operator(&state, &caller, OPERATORS_ONLY)?;
-    let connections = state.app.connections().await?;
+    let operator = operator(&state, &caller, OPERATORS_ONLY)?;
+    let connections = state.app.connections(&operator).await?;
     Ok(Json(Connections { connections, providers: providers(), missing_key: state.app.no_secret_key() }))
 }
 
@@ -65,13 +65,13 @@ async fn connect(
     Path(path): Path<ServicePath>,
     Json(new): Json<NewConnection>,
 ) -> Result<Json<ConnectionLine>> {
-    check_operator(&state, &caller, OPERATORS_ONLY)?;
-    Ok(Json(state.app.connect(path.service, &new).await?))
+    let operator = operator(&state, &caller, OPERATORS_ONLY)?;
+    Ok(Json(state.app.connect(&operator, path.service, &new).await?))
 }
 
 async fn disconnect(State(state): Shared, caller: Caller, Path(path): Path<ServicePath>) -> Result<StatusCode> {
-    check_operator(&state, &caller, OPERATORS_ONLY)?;
-    state.app.disconnect(path.service).await?;
+    let operator = operator(&state, &caller, OPERATORS_ONLY)?;
+    state.app.disconnect(&operator, path.service).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -81,6 +81,6 @@ async fn test(
     Path(path): Path<ServicePath>,
     Json(request): Json<Test>,
 ) -> Result<Json<Checked>> {
-    check_operator(&state, &caller, OPERATORS_ONLY)?;
-    Ok(Json(state.app.check_connection(path.service, request.connection.as_ref()).await?))
+    let operator = operator(&state, &caller, OPERATORS_ONLY)?;
+    Ok(Json(state.app.check_connection(&operator, path.service, request.connection.as_ref()).await?))
 }

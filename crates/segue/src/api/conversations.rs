@@ -1,12 +1,12 @@
 //! Conversations: list, search, open, choose a branch, rename, pin, delete, restore.
 
-use app::services::conversations::{Age, ConsentLine, Conversation, ConversationChange, StoredMessage};
+use app::{
+    Count,
+    services::conversations::{Age, ConsentLine, Conversation, ConversationChange, StoredMessage},
+};
 use engine::{ConversationId, MessageId};
 
-use super::{
-    page::{limit_of, limit_within},
-    prelude::*,
-};
+use super::{page::PageLimit, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -39,9 +39,8 @@ const UNPAGED_MESSAGES: u32 = 1000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
-    /// 1 to 100, default 30.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: Count<1, 100, 30>,
     /// The `next` of the previous page.
     #[serde(default)]
     before: Option<ConversationId>,
@@ -85,9 +84,9 @@ struct Branch {
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MessageQuery {
-    /// 1 to 200 messages; without `limit` and `cursor` the newest 1000.
+    /// Without `limit` and `cursor`, the newest 1000 messages.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: Option<PageLimit>,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<MessageId>,
@@ -97,13 +96,13 @@ impl MessageQuery {
     fn limit(&self) -> Result<u32> {
         match (self.limit, self.cursor) {
             (None, None) => Ok(UNPAGED_MESSAGES),
-            (limit, _) => limit_of(limit),
+            (limit, _) => Ok(limit.unwrap_or_default().checked("limit")?),
         }
     }
 }
 
 async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<ConversationList>> {
-    let limit = limit_within(query.limit, 30, 100)?;
+    let limit = query.limit.checked("limit")?;
     let page = state.app.conversations().list(&caller.id, query.q.as_deref(), query.before, limit).await?;
     Ok(Json(ConversationList { conversations: page.conversations, next: page.next }))
 }
@@ -152,9 +151,6 @@ async fn change(
     Path(path): Path<ConversationPath>,
     Json(body): Json<ConversationChange>,
 ) -> Result<Json<Conversation>> {
-    if body.title.is_none() && body.pinned.is_none() && body.model.is_none() {
-        return Err(ApiError::invalid("Nothing to change: give a title, pinned or model."));
-    }
     Ok(Json(state.app.conversations().change(&caller.id, path.conversation_id, body).await?))
 }
 

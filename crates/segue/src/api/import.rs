@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use app::{
     App,
-    import::{Given, ImportAnswer, ImportError, ImportFailure, Imported, LineFailure, OpenItem},
+    import::{Given, ImportAnswer, ImportError, ImportFailure, ImportedAll, LineFailure, OpenItem},
     library::LibraryEntry,
-    services::{
-        folders::UploadedAudio,
-        imports::{ImportLine, OpenLine},
-    },
+    services::imports::{ImportLine, OpenLine},
 };
 use engine::UserId;
 use music::TrackRef;
 
-use super::{page::limit_of, prelude::*, upload::Upload};
+use super::{
+    page::PageLimit,
+    prelude::*,
+    upload::{Upload, Uploaded},
+};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -52,7 +53,8 @@ async fn import(State(state): Shared, caller: Caller, upload: Upload) -> Result<
     // A task of its own: the import continues, and keeps its place in the queue, when its client disconnects.
     let app = state.app.clone();
     let work = state.app.spawn(async move { import_all(&app, &caller.id, upload).await });
-    let (imported, mut refused) = work.await.map_err(|_| ApiError::internal())??;
+    let ImportedAll { imported, refused, .. } = work.await.map_err(|_| ApiError::internal())??;
+    let mut refused = only_files(refused)?;
     if imported.is_empty()
         && let Some((_, error)) = refused.pop()
     {
@@ -63,27 +65,23 @@ async fn import(State(state): Shared, caller: Caller, upload: Upload) -> Result<
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
-type Refused = Vec<(String, ImportError)>;
-
-async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<(Vec<Imported>, Refused)> {
+async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<ImportedAll> {
     let Upload { files, place } = upload;
     let turn = place.turn().await?;
-    let (mut imported, mut refused, mut audio) = (vec![], vec![], vec![]);
-    for file in files {
-        let again = file.file.try_clone().map_err(|error| ImportFailure::File(error.into()))?;
-        let given = Given::Upload { file: file.file, name: file.name.clone() };
-        match app.imports().import(owner, given, PATIENCE).await {
-            Ok(files) => {
-                audio.extend(UploadedAudio::of(again, &file.name, &files));
-                imported.extend(files);
-            }
-            Err(ImportFailure::File(error)) => refused.push((file.name, error)),
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let files = files.into_iter().map(|Uploaded { file, name }| Given::Upload { file, name }).collect();
+    let mut all = app.imports().import_all(owner, files, PATIENCE, |_| {}).await?;
     drop(turn);
-    app.compare_uploads(owner, audio).await;
-    Ok((imported, refused))
+    app.compare_uploads(owner, std::mem::take(&mut all.audio)).await;
+    Ok(all)
+}
+
+/// The files that were refused. A failure that no file caused is the failure of the whole request.
+fn only_files(refused: Vec<(String, ImportFailure)>) -> Result<Vec<(String, ImportError)>> {
+    let of_file = |(name, failure)| match failure {
+        ImportFailure::File(error) => Ok((name, error)),
+        other @ (ImportFailure::Service(_) | ImportFailure::Bug(_)) => Err(other.into()),
+    };
+    refused.into_iter().map(of_file).collect()
 }
 
 /// A file of which nothing was imported, in a request with other files that were.
@@ -95,9 +93,8 @@ fn refusal(file: String, error: &ImportError) -> LineFailure {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ImportQuery {
-    /// 1 to 200, default 200.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<Uuid>,
@@ -111,7 +108,7 @@ struct ImportList {
 }
 
 async fn imports(State(state): Shared, caller: Caller, Query(query): Query<ImportQuery>) -> Result<Json<ImportList>> {
-    let (imports, next) = state.app.imports().list(&caller.id, limit_of(query.limit)?, query.cursor).await?;
+    let (imports, next) = state.app.imports().list(&caller.id, query.limit.checked("limit")?, query.cursor).await?;
     Ok(Json(ImportList { imports, next }))
 }
 
@@ -121,9 +118,9 @@ struct OpenQuery {
     /// csv; without it, JSON.
     #[serde(default)]
     format: Option<String>,
-    /// 1 to 200, default 200; a CSV file contains all entries.
+    /// A CSV file contains all entries.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<u32>,
@@ -139,7 +136,7 @@ struct OpenList {
 async fn unmatched(State(state): Shared, caller: Caller, Query(query): Query<OpenQuery>) -> Result<Response> {
     match query.format.as_deref() {
         None => {
-            let (limit, offset) = (limit_of(query.limit)?, query.cursor.unwrap_or(0));
+            let (limit, offset) = (query.limit.checked("limit")?, query.cursor.unwrap_or(0));
             let (open, next) = state.app.imports().open_page(&caller.id, limit, offset).await?;
             Ok(Json(OpenList { entries: open.iter().map(OpenItem::from).collect(), next }).into_response())
         }

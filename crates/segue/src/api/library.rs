@@ -1,10 +1,12 @@
 //! Tracks of the library: list, sort, add, remove, restore; artists and genres.
 
-use app::library::{ArtistLine, GroupLine, LibraryEntry, LibrarySort, Listing, results::IndexedTrackResult};
+use app::library::{
+    ArtistLine, GroupLine, LibraryEntry, LibrarySort, Listing, SearchLimit, results::IndexedTrackResult,
+};
 use music::TrackRef;
 
 use super::{
-    page::{limit_within, next_offset},
+    page::{PageLimit, next_offset},
     prelude::*,
 };
 
@@ -49,9 +51,8 @@ struct ListQuery {
     decade: Option<i32>,
     #[serde(default)]
     sort: LibrarySort,
-    /// 1 to 200, default 50.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit<50>,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<u32>,
@@ -79,7 +80,7 @@ struct NewTrack {
 }
 
 async fn tracks(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<TrackPage>> {
-    let (limit, offset) = (limit_within(query.limit, 50, 200)?, query.cursor.unwrap_or(0));
+    let (limit, offset) = (query.limit.checked("limit")?, query.cursor.unwrap_or(0));
     let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
     let listing = Listing {
         words,
@@ -128,9 +129,8 @@ struct ArtistQuery {
     /// Words in the name.
     #[serde(default)]
     q: Option<String>,
-    /// 1 to 200, default 50.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit<50>,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<u32>,
@@ -145,7 +145,7 @@ struct ArtistPage {
 }
 
 async fn artists(State(state): Shared, caller: Caller, Query(query): Query<ArtistQuery>) -> Result<Json<ArtistPage>> {
-    let (limit, offset) = (limit_within(query.limit, 50, 200)?, query.cursor.unwrap_or(0));
+    let (limit, offset) = (query.limit.checked("limit")?, query.cursor.unwrap_or(0));
     let (artists, total) = state.app.library().artists(&caller.id, query.q.as_deref(), (offset, limit)).await?;
     let next = next_offset(offset, artists.len(), total);
     Ok(Json(ArtistPage { artists, total, next }))
@@ -166,9 +166,8 @@ async fn genres(State(state): Shared, caller: Caller) -> Result<Json<Genres>> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SimilarQuery {
-    /// 1 to 50, default 20.
     #[serde(default)]
-    limit: Option<usize>,
+    limit: SearchLimit,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -182,9 +181,6 @@ async fn similar(
     Path(path): Path<TrackPath>,
     Query(query): Query<SimilarQuery>,
 ) -> Result<Json<SimilarTracks>> {
-    let limit = query.limit.unwrap_or(20);
-    if !(1..=50).contains(&limit) {
-        return Err(ApiError::invalid_field("limit", "must be between 1 and 50"));
-    }
+    let limit = query.limit.checked("limit")? as usize;
     Ok(Json(SimilarTracks { tracks: state.app.library().similar(&caller.id, &path.isrc, limit).await? }))
 }

@@ -76,7 +76,7 @@ struct Found {
 }
 
 async fn list(State(state): Shared, caller: Caller) -> Json<ModelList> {
-    let is_operator = caller.may_operate(&state.app.config);
+    let is_operator = caller.operator(&state.app.config).is_some();
     let named = |model: &NamedModel| Named {
         name: model.name.clone(),
         price: model
@@ -129,13 +129,13 @@ struct SelectedAnswer {
 }
 
 async fn select(State(state): Shared, caller: Caller, Json(request): Json<Select>) -> Result<Json<SelectedAnswer>> {
-    check_operator(&state, &caller, "Only an operator may choose the model.")?;
+    let operator = operator(&state, &caller, "Only an operator may choose the model.")?;
     let choice = match (request.server, request.model) {
         (Some(server), Some(model)) => Some(Selected { server, model }),
         (None, None) => None,
         (Some(_), None) => return Err(ApiError::invalid_field("model", "is missing beside server")),
         (None, Some(_)) => return Err(ApiError::invalid_field("server", "is missing beside model")),
     };
-    state.app.select_model(choice).await?;
+    state.app.select_model(&operator, choice).await?;
     Ok(Json(SelectedAnswer { active: active(&state) }))
 }

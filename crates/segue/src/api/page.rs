@@ -1,22 +1,7 @@
 //! Pages of lists: how many items, and where the next page starts.
 
-use super::prelude::*;
-
-/// The default and the maximum of most lists.
-const MAX_PAGE: u32 = 200;
-
-/// The `limit` of a query: 1 to 200, default 200.
-pub(super) fn limit_of(limit: Option<u32>) -> Result<u32> {
-    limit_within(limit, MAX_PAGE, MAX_PAGE)
-}
-
-pub(super) fn limit_within(limit: Option<u32>, default: u32, max: u32) -> Result<u32> {
-    let limit = limit.unwrap_or(default);
-    if !(1..=max).contains(&limit) {
-        return Err(ApiError::invalid_field("limit", format!("must be between 1 and {max}")));
-    }
-    Ok(limit)
-}
+/// The `limit` of most lists.
+pub(super) type PageLimit<const DEFAULT: u32 = 200> = app::Count<1, 200, DEFAULT>;
 
 /// The offset of the page after `n_items` from `offset`; `None` after the last page.
 pub(super) fn next_offset(offset: u32, n_items: usize, total: i64) -> Option<u32> {

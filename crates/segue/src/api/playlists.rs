@@ -5,7 +5,7 @@ use app::services::playlists::{
     playlist_file::{self, Format},
 };
 
-use super::{page::limit_of, prelude::*};
+use super::{page::PageLimit, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -36,9 +36,8 @@ pub(super) fn routes() -> Routes {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
-    /// 1 to 200, default 200.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<PlaylistId>,
@@ -66,7 +65,7 @@ struct FormatQuery {
 }
 
 async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<PlaylistList>> {
-    let page = state.app.playlists().list(&caller.id, query.cursor, limit_of(query.limit)?).await?;
+    let page = state.app.playlists().list(&caller.id, query.cursor, query.limit.checked("limit")?).await?;
     Ok(Json(PlaylistList { playlists: page.playlists, next: page.next }))
 }
 

@@ -25,6 +25,6 @@ pub(super) type Shared = State<Arc<AppState>>;
 pub(super) type Result<T, E = ApiError> = std::result::Result<T, E>;
 
 /// Returns 403 unless the caller is an operator. `rule` says what only operators may do.
-pub(super) fn check_operator(state: &AppState, caller: &Caller, rule: &'static str) -> Result<()> {
-    if caller.may_operate(&state.app.config) { Ok(()) } else { Err(ApiError::forbidden(rule)) }
+pub(super) fn operator(state: &AppState, caller: &Caller, rule: &'static str) -> Result<app::Operator> {
+    caller.operator(&state.app.config).ok_or_else(|| ApiError::forbidden(rule))
 }

@@ -22,12 +22,11 @@ pub(super) fn routes() -> Routes {
         )
 }
 
-/// Every user of the installation finds its tracks.
 const OPERATORS_ONLY: &str = "Only an operator may load the sample library: see SEGUE_OPERATORS, or use 'segue sample'";
 
 async fn load(State(state): Shared, caller: Caller) -> Result<StatusCode> {
-    check_operator(&state, &caller, OPERATORS_ONLY)?;
-    sample::load(state.app.library(), &caller.id).await?;
+    let operator = operator(&state, &caller, OPERATORS_ONLY)?;
+    sample::load(&operator, state.app.library(), &caller.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

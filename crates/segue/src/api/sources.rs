@@ -76,9 +76,9 @@ const OPERATORS_ONLY: &str =
     "Only an operator may name folders of the server: see SEGUE_OPERATORS, or use 'segue library add'";
 
 async fn add(State(state): Shared, caller: Caller, Json(new): Json<NewSource>) -> Result<(StatusCode, Json<Source>)> {
-    check_operator(&state, &caller, OPERATORS_ONLY)?;
+    let operator = operator(&state, &caller, OPERATORS_ONLY)?;
     let SourceKind::Folder = new.kind;
-    let folder = state.app.folders().add(&caller.id, &new.path).await?;
+    let folder = state.app.folders().add(&operator, &caller.id, &new.path).await?;
     Ok((StatusCode::CREATED, Json(folder.into())))
 }
 

@@ -2,7 +2,7 @@
 
 use app::services::tasks::{NewTask, Task, TaskChange, TaskFilter, TaskId};
 
-use super::{page::limit_of, prelude::*};
+use super::{page::PageLimit, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -24,9 +24,8 @@ pub(super) fn routes() -> Routes {
 struct ListQuery {
     #[serde(default)]
     filter: TaskFilter,
-    /// 1 to 200, default 200.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<Uuid>,
@@ -45,7 +44,7 @@ struct TaskPath {
 }
 
 async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<TaskList>> {
-    let limit = limit_of(query.limit)?;
+    let limit = query.limit.checked("limit")?;
     let (tasks, next) = state.app.tasks().page(&caller.id, query.filter, limit, query.cursor).await?;
     Ok(Json(TaskList { tasks, next }))
 }

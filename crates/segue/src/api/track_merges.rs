@@ -3,7 +3,7 @@
 use app::library::{LibraryEntry, MergeLine, Rearranged};
 use music::TrackRef;
 
-use super::{library::TrackPath, page::limit_of, prelude::*};
+use super::{library::TrackPath, page::PageLimit, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -64,9 +64,8 @@ struct MergePath {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MergeQuery {
-    /// 1 to 200, default 200.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit,
     /// The `next` of the page before.
     #[serde(default)]
     cursor: Option<Uuid>,
@@ -84,7 +83,7 @@ struct MergeList {
 
 async fn list(State(state): Shared, caller: Caller, Query(query): Query<MergeQuery>) -> Result<Json<MergeList>> {
     let MergeQuery { limit, cursor, into } = query;
-    let (merges, next) = state.app.library().merges(&caller.id, limit_of(limit)?, cursor, into.as_ref()).await?;
+    let (merges, next) = state.app.library().merges(&caller.id, limit.checked("limit")?, cursor, into.as_ref()).await?;
     Ok(Json(MergeList { merges, next }))
 }
 

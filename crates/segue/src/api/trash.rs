@@ -2,7 +2,7 @@
 
 use app::services::trash::Deleted;
 
-use super::{page::limit_of, prelude::*};
+use super::{page::PageLimit, prelude::*};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
@@ -24,9 +24,8 @@ pub(super) fn routes() -> Routes {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListQuery {
-    /// 1 to 200, default 200.
     #[serde(default)]
-    limit: Option<u32>,
+    limit: PageLimit,
     /// The `next` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
@@ -45,7 +44,7 @@ struct TrashPath {
 }
 
 async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuery>) -> Result<Json<TrashList>> {
-    let page = state.app.trash().page(&caller.id, limit_of(query.limit)?, query.cursor.as_deref()).await?;
+    let page = state.app.trash().page(&caller.id, query.limit.checked("limit")?, query.cursor.as_deref()).await?;
     Ok(Json(TrashList { items: page.items, next: page.next }))
 }
 

@@ -29,18 +29,18 @@ const MIN_RSA_BYTES: usize = 2048 / 8;
 pub(super) struct Jwks {
     url: Url,
     client: reqwest::Client,
-    known: RwLock<Known>,
+    known: RwLock<FetchedKeys>,
     /// The times of recent fetches. Locked during a fetch: other callers wait for its result.
     fetches: Mutex<VecDeque<Instant>>,
 }
 
 #[derive(Clone, Default)]
-struct Known {
+struct FetchedKeys {
     keys: Arc<HashMap<String, TrustedKey>>,
     fetched_at: Option<Instant>,
 }
 
-pub(super) enum Found {
+pub(super) enum KeyLookup {
     Key(TrustedKey),
     Unknown,
     /// No key was ever fetched, so no token can be checked.
@@ -58,20 +58,20 @@ impl Jwks {
         }
     }
 
-    pub(super) async fn key(&self, kid: &str) -> Found {
+    pub(super) async fn key(&self, kid: &str) -> KeyLookup {
         let known = self.known();
         let is_fresh = known.fetched_at.is_some_and(|at| at.elapsed() < FRESH_FOR);
         match known.keys.get(kid) {
-            Some(key) if is_fresh => return Found::Key(key.clone()),
+            Some(key) if is_fresh => return KeyLookup::Key(key.clone()),
             // Outdated but known: one caller fetches, and all others continue with the old key.
-            Some(key) if self.fetches.try_lock().is_err() => return Found::Key(key.clone()),
+            Some(key) if self.fetches.try_lock().is_err() => return KeyLookup::Key(key.clone()),
             _ => self.refresh(known.fetched_at).await,
         }
         let known = self.known();
         match known.keys.get(kid) {
-            Some(key) => Found::Key(key.clone()),
-            None if known.fetched_at.is_none() => Found::IssuerAway,
-            None => Found::Unknown,
+            Some(key) => KeyLookup::Key(key.clone()),
+            None if known.fetched_at.is_none() => KeyLookup::IssuerAway,
+            None => KeyLookup::Unknown,
         }
     }
 
@@ -87,7 +87,7 @@ impl Jwks {
         fetches.push_back(Instant::now());
         match self.fetch().await {
             Ok(keys) => {
-                let known = Known { keys: Arc::new(keys), fetched_at: Some(Instant::now()) };
+                let known = FetchedKeys { keys: Arc::new(keys), fetched_at: Some(Instant::now()) };
                 *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
             }
             Err(error) => {
@@ -103,14 +103,14 @@ impl Jwks {
         }
         let response = self.client.get(self.url.clone()).send().await?.error_for_status()?;
         anyhow::ensure!(response.status().is_success(), "the issuer answered {}", response.status());
-        let body = http::read_at_most(response, MAX_BYTES).await?;
+        let body = http_client::read_at_most(response, MAX_BYTES).await?;
         let set: KeySet = serde_json::from_slice(&body.ok_or_else(|| anyhow::anyhow!("the key set is too large"))?)?;
         let keys: HashMap<_, _> = set.keys.into_iter().filter_map(trusted).collect();
         anyhow::ensure!(!keys.is_empty(), "the key set has no usable key");
         Ok(keys)
     }
 
-    fn known(&self) -> Known {
+    fn known(&self) -> FetchedKeys {
         self.known.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

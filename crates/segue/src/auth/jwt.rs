@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{
     Caller, LOCAL_USER,
-    jwks::{Found, Jwks},
+    jwks::{Jwks, KeyLookup},
 };
 use crate::error::ApiError;
 
@@ -78,9 +78,9 @@ impl Verifier {
         let key = match &self.keys {
             Keys::Secret(key) => key.clone(),
             Keys::Jwks(jwks) => match jwks.key(header.kid.as_deref().unwrap_or_default()).await {
-                Found::Key(key) => key,
-                Found::Unknown => return Err(refused("no key has this key id")),
-                Found::IssuerAway => {
+                KeyLookup::Key(key) => key,
+                KeyLookup::Unknown => return Err(refused("no key has this key id")),
+                KeyLookup::IssuerAway => {
                     return Err(ApiError::unavailable(
                         "The keys of the sign-in service cannot be read. Please try again.",
                     ));

@@ -30,7 +30,7 @@ use engine::UserId;
 
 pub(crate) use accounts::{Accounts, Session, TOKEN_PREFIX, clear_cookies, sessions, set_cookie};
 pub(crate) use local::refuse_others;
-pub use operator::operators_only;
+pub(crate) use operator::operators_only;
 pub(crate) use peer::Peer;
 pub(crate) use public::share_of_address;
 pub(crate) use throttle::network_of;

@@ -8,23 +8,20 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use app::config::{AuthMode, Config};
+use app::{Operator, config::Config};
 
 use super::{Caller, Peer, bearer, keys::hash_of};
 use crate::{error::ApiError, router::AppState};
 
 impl Caller {
-    /// Whether the caller may change the installation's settings. In `local` mode the only user may.
-    pub(crate) fn may_operate(&self, config: &Config) -> bool {
-        // With an external issuer, users can often choose their own name, so only the subject counts.
-        let has_own_names = config.auth == AuthMode::Accounts;
-        let is_named = |name: &String| *name == self.id.as_str() || (has_own_names && *name == self.name);
-        self.is_operator || config.operators.iter().any(is_named)
+    /// `None` if the caller may not change the installation's settings. In `local` mode the only user may.
+    pub(crate) fn operator(&self, config: &Config) -> Option<Operator> {
+        Operator::proven(config, &self.id, &self.name, self.is_operator)
     }
 }
 
 /// A layer for `/metrics`. Tokens of ordinary users are rejected.
-pub async fn operators_only(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
+pub(crate) async fn operators_only(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let expected = state.app.config.metrics_token.as_ref();
     let given = bearer(request.headers()).ok().flatten();
     // Hashes are compared, so that the time of the comparison reveals nothing about the token.

@@ -75,7 +75,7 @@ pub fn hash(password: &str) -> anyhow::Result<String> {
 }
 
 /// The problem with a new password, if any.
-pub fn problem_with(password: &str) -> Option<String> {
+pub(crate) fn problem_with(password: &str) -> Option<String> {
     if password.chars().count() < MIN_CHARS {
         return Some(format!("must have at least {MIN_CHARS} characters"));
     }

@@ -5,7 +5,7 @@ use std::io::{BufRead, Write};
 
 use anyhow::bail;
 use app::{
-    App,
+    App, Operator,
     models::{ChosenBy, FoundServer, Selected},
 };
 
@@ -43,7 +43,7 @@ impl Offer {
 /// Lets the model of this name answer, now and after a restart.
 pub(super) async fn by_name(app: &App, name: &str) -> anyhow::Result<()> {
     if name == OFFLINE {
-        return Ok(app.select_model(None).await?);
+        return Ok(app.select_model(&Operator::of_this_machine(), None).await?);
     }
     let offers = Offer::list(app.models.look().await);
     let named: Vec<_> = offers.iter().filter(|offer| offer.selected.model == name).collect();
@@ -69,7 +69,7 @@ pub(super) async fn by_question(app: &App, input: &mut impl BufRead, out: &mut i
 }
 
 async fn choose(app: &App, offer: &Offer) -> anyhow::Result<()> {
-    app.select_model(Some(offer.selected.clone())).await?;
+    app.select_model(&Operator::of_this_machine(), Some(offer.selected.clone())).await?;
     eprintln!("{} answers from now on. To undo it: segue chat --choose {OFFLINE}", offer.line());
     Ok(())
 }

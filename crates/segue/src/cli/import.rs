@@ -48,30 +48,19 @@ pub(super) async fn run(config: Config, args: &Args) -> anyhow::Result<ExitCode>
 }
 
 async fn import_all(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<ExitCode> {
-    let patience = Duration::from_secs(args.patience);
-    let (mut all, mut with_audio, mut n_refused) = (vec![], vec![], 0);
-    for path in &args.files {
-        match app.imports().import(owner, Given::Path(path.clone()), patience).await {
-            Ok(imported) => {
-                if !args.json {
-                    print_reports(&imported)?;
-                }
-                if app.folders().compares(&imported) {
-                    with_audio.push(path);
-                }
-                all.extend(imported);
-            }
-            Err(error) => {
-                n_refused += 1;
-                eprintln!(
-                    "segue: {}: nothing was imported: {}",
-                    shown(&path.display().to_string()),
-                    shown(&error.to_string())
-                );
-            }
+    let files = args.files.iter().cloned().map(Given::Path).collect();
+    let mut printed = Ok(());
+    let print = |imported: &[Imported]| {
+        if !args.json && printed.is_ok() {
+            printed = print_reports(imported);
         }
+    };
+    let all = app.imports().import_all(owner, files, Duration::from_secs(args.patience), print).await?;
+    printed?;
+    for (name, failure) in &all.refused {
+        eprintln!("segue: {}: nothing was imported: {}", shown(name), shown(&failure.to_string()));
     }
-    let answer = ImportAnswer::of(&all);
+    let answer = ImportAnswer::of(&all.imported);
     if args.json {
         writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(&answer)?)?;
     } else if answer.added > 0 {
@@ -80,15 +69,19 @@ async fn import_all(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<Ex
             answer.added
         );
     }
-    compare_sounds(app, owner, &with_audio).await?;
-    Ok(if n_refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    compare_sounds(app, owner, all.audio).await?;
+    Ok(if all.refused.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// After the report, because it takes a while, and all tracks are stored.
-async fn compare_sounds(app: &App, owner: &UserId, paths: &[&PathBuf]) -> anyhow::Result<()> {
-    for path in paths {
+async fn compare_sounds(app: &App, owner: &UserId, audio: Vec<Given>) -> anyhow::Result<()> {
+    if !app.folders().compares_sounds() {
+        return Ok(());
+    }
+    for given in audio {
+        let Given::Path(path) = given else { continue };
         eprintln!("{}: comparing the sounds of the files.", shown(&path.display().to_string()));
-        let n_files = app.folders().compare_imported(owner, (*path).clone()).await?;
+        let n_files = app.folders().compare_imported(owner, path).await?;
         eprintln!("The sounds of {n_files} files were compared.");
     }
     Ok(())

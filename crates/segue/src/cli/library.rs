@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use app::{
-    App,
+    App, Operator,
     config::Config,
     services::folders::{FolderSound, FolderSource, ScanReport},
 };
@@ -60,7 +60,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
 
 async fn act(app: &App, owner: &UserId, action: &Action, as_json: bool) -> anyhow::Result<()> {
     let folders = match action {
-        Action::Add { folder, .. } => vec![app.folders().add(owner, folder).await?],
+        Action::Add { folder, .. } => vec![app.folders().add(&Operator::of_this_machine(), owner, folder).await?],
         Action::List(_) | Action::Sync(_) => app.folders().list(owner).await?,
     };
     if let Action::List(_) = action {

@@ -24,15 +24,9 @@ impl CommandOutput {
     }
 }
 
-/// `text` without control characters (except line break and tab) and without marks that change the text direction.
+/// `text` without characters that act on the terminal.
 pub(super) fn shown(text: &str) -> String {
-    text.chars().filter(|letter| !acts_on_terminal(*letter)).collect()
-}
-
-fn acts_on_terminal(letter: char) -> bool {
-    let turns_writing =
-        matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
-    turns_writing || (letter.is_control() && !matches!(letter, '\n' | '\t'))
+    text::without_hidden(text)
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn add_tools(paths: &mut Map<String, Value>, toolbox: &Toolbox) {
     let Some(template) = paths.remove(TEMPLATE) else { return };
     for spec in toolbox.specs() {
         let operation = tool_operation(&spec, &template["post"]);
-        paths.insert(TEMPLATE.replace("{name}", spec.name), json!({"post": operation}));
+        paths.insert(TEMPLATE.replace("{name}", &spec.name), json!({"post": operation}));
     }
 }
 
@@ -132,7 +132,7 @@ fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
     if let Value::Object(fields) = &mut operation {
         fields.remove("parameters");
     }
-    operation["summary"] = spec.title.into();
+    operation["summary"] = spec.title.as_ref().into();
     operation["description"] = spec.description.clone().into();
     operation["requestBody"] =
         json!({"required": true, "content": {"application/json": {"schema": spec.input_schema}}});

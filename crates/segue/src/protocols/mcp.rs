@@ -133,9 +133,9 @@ impl ToolServer {
         input: Value,
         cx: &RequestContext<RoleServer>,
     ) -> Result<Outcome, ErrorData> {
-        let (app, name, cancel) = (self.app.clone(), spec.name, self.app.shutdown.child_token());
+        let (app, name, cancel) = (self.app.clone(), spec.name.clone(), self.app.shutdown.child_token());
         let cancelled = cancel.clone();
-        let work = async move { app.call_tool_until(&owner, name, input, cancelled).await };
+        let work = async move { app.call_tool_until(&owner, &name, input, cancelled).await };
         let mut work = self.app.spawn(work);
         let _guard = cancel.clone().drop_guard();
         let mut n_seconds = 0.0;
@@ -149,7 +149,7 @@ impl ToolServer {
                 () = cx.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
                 () = tokio::time::sleep(PROGRESS_EVERY) => {
                     n_seconds += PROGRESS_EVERY.as_secs_f64();
-                    report_progress(cx, spec.title, n_seconds).await;
+                    report_progress(cx, &spec.title, n_seconds).await;
                 }
             }
         }
@@ -188,8 +188,8 @@ fn result(outcome: &Outcome) -> CallToolResult {
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
-    Tool::new(spec.name, spec.description.clone(), object(&spec.input_schema))
-        .with_title(spec.title)
+    Tool::new(spec.name.clone(), spec.description.clone(), object(&spec.input_schema))
+        .with_title(spec.title.clone())
         .with_raw_output_schema(object(&spec.output_schema))
         .with_annotations(hints(spec))
 }
@@ -198,7 +198,7 @@ fn tool(spec: &ToolSpec) -> Tool {
 /// changes nothing.
 fn hints(spec: &ToolSpec) -> ToolAnnotations {
     let (reads, deletes) = (spec.effect == Effect::Reads, spec.effect == Effect::Deletes);
-    ToolAnnotations::with_title(spec.title).read_only(reads).destructive(deletes).idempotent(reads || deletes)
+    ToolAnnotations::with_title(spec.title.clone()).read_only(reads).destructive(deletes).idempotent(reads || deletes)
 }
 
 fn object(schema: &Value) -> Arc<JsonObject> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aide::axum::routing::{get_with, post_with};
-use app::{Again, Ask, turns::Events};
+use app::{Again, Ask, MessageText, turns::Events};
 use axum::{
     extract::State,
     http::{HeaderMap, StatusCode},
@@ -50,8 +50,7 @@ pub(crate) fn routes() -> Routes {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ChatRequest {
-    /// 1 to 10,000 characters.
-    message: String,
+    message: MessageText,
     #[serde(default)]
     conversation_id: Option<ConversationId>,
     /// `discover` or `tasks`, for a new conversation.
@@ -93,7 +92,7 @@ async fn chat(
     Json(request): Json<ChatRequest>,
 ) -> Result<Response, ApiError> {
     let ask = Ask {
-        text: request.message,
+        text: request.message.into_string(),
         conversation: request.conversation_id,
         agent: request.agent,
         model: request.model,

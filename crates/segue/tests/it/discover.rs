@@ -43,7 +43,7 @@ impl Stage {
 }
 
 async fn load_sample(app: &TestApp) {
-    sample::load(app.app.library(), &UserId::new("local")).await.unwrap();
+    sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
 }
 

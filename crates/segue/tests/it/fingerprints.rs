@@ -258,7 +258,11 @@ async fn one_of_several_nodes_keeps_a_folder_in_step_and_another_takes_it_over()
     let (here, there) = (node(&world).await, node(&world).await);
     let owner = engine::UserId::new("local");
     fs::write(music.path().join("a.wav"), as_wav(PIECE)).unwrap();
-    let added = here.folders().add(&owner, &music.path().display().to_string()).await.unwrap();
+    let added = here
+        .folders()
+        .add(&app::Operator::of_this_machine(), &owner, &music.path().display().to_string())
+        .await
+        .unwrap();
     assert_eq!((here.folders().look_once().await.unwrap(), there.folders().look_once().await.unwrap()), (1, 0));
     assert_eq!(there.folders().compare_sounds().await.unwrap(), 0, "its sounds are compared by the same node");
     assert_eq!(there.folders().sound(&owner, added.id).await.unwrap().unwrap().waiting, 1);

@@ -3,6 +3,8 @@
 
 mod consents;
 
+use std::borrow::Cow;
+
 use app::{config::Config, mcp_client::McpServer};
 use engine::script::{Reply, calls, says};
 use serde_json::{Value, json};
@@ -30,9 +32,9 @@ async fn say(app: &TestApp, conversation: Option<&Value>, message: &str) -> Vec<
     .await
 }
 
-fn offered(app: &TestApp) -> Vec<&'static str> {
+fn offered(app: &TestApp) -> Vec<Cow<'static, str>> {
     let prompt = &app.model.asked()[0];
-    prompt.tools.iter().map(|tool| tool.name).filter(|name| name.starts_with("othermcp__")).collect()
+    prompt.tools.iter().map(|tool| tool.name.clone()).filter(|name| name.starts_with("othermcp__")).collect()
 }
 
 #[tokio::test]
@@ -45,7 +47,10 @@ async fn read_only_tools_are_offered_under_the_name_of_their_server_and_their_ou
     assert_eq!(done["output"]["from"], "othermcp");
     assert_eq!(done["output"]["data"]["tasks"][0]["title"], "water the plants");
     let offered = offered(&app);
-    assert!(offered.contains(&"othermcp__list_tasks") && !offered.contains(&"othermcp__add_task"), "{offered:?}");
+    assert!(
+        offered.contains(&"othermcp__list_tasks".into()) && !offered.contains(&"othermcp__add_task".into()),
+        "{offered:?}"
+    );
 }
 
 #[tokio::test]

@@ -43,7 +43,12 @@ impl<'a> Listener<'a> {
             let file = mp3(&[("TIT2", title), ("TPE1", "Ivy Marlow")], "", sound);
             fs::write(folder.path().join(format!("{title}.mp3")), file).unwrap();
         }
-        let source = app.app.folders().add(&owner, &folder.path().display().to_string()).await.unwrap();
+        let source = app
+            .app
+            .folders()
+            .add(&app::Operator::of_this_machine(), &owner, &folder.path().display().to_string())
+            .await
+            .unwrap();
         app.app.folders().sync(&owner, source.id).await.unwrap();
         let tracks = user.get("/api/library/tracks?sort=title").await["tracks"].clone();
         let text = |value: &Value| value.as_str().unwrap().to_owned();

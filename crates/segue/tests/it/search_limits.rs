@@ -10,7 +10,7 @@ use crate::support::{TestApp, World};
 
 async fn stage() -> TestApp {
     let app = TestApp::start(World::new().await, [], &[]).await;
-    sample::load(app.app.library(), &UserId::new("local")).await.unwrap();
+    sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     app
 }

@@ -21,7 +21,7 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
 }
 
 async fn with_sample(app: &TestApp) {
-    app::sample::load(app.app.library(), &UserId::new("local")).await.unwrap();
+    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
 }
 
@@ -43,7 +43,7 @@ async fn a_generation_contains_the_prompt_as_it_was_sent() {
     for (sent, asked) in sent.iter().zip(&asked[1..]) {
         assert_eq!(sent["messages"][0], json!({"role": "system", "content": &*asked.system}));
         let names: Vec<_> = sent["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-        assert_eq!(names, asked.tools.iter().map(|tool| tool.name).collect::<Vec<_>>());
+        assert_eq!(names, asked.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>());
         assert_eq!(sent["tools"][0]["function"]["parameters"], asked.tools[0].input_schema);
     }
     let said: Vec<_> = sent[0]["messages"].as_array().unwrap()[1..].iter().map(|message| &message["content"]).collect();

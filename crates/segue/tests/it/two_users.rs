@@ -32,7 +32,12 @@ async fn fill(app: &TestApp, account: &Account, folder: &std::path::Path) {
     let folder = folder.join(&words);
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("file.mp3"), mp3(&[("TIT2", words.as_str()), ("TPE1", "A")], &words, 2)).unwrap();
-    let source = app.app.folders().add(&account.owner(), &folder.display().to_string()).await.unwrap();
+    let source = app
+        .app
+        .folders()
+        .add(&app::Operator::of_this_machine(), &account.owner(), &folder.display().to_string())
+        .await
+        .unwrap();
     app.app.folders().sync(&account.owner(), source.id).await.unwrap();
     app.app.folders().compare_sounds().await.unwrap();
     app.app.catch_up().await.unwrap();

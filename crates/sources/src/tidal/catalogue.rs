@@ -188,15 +188,9 @@ fn cover(album: &Resource, included: &Included) -> Option<String> {
         .map(|file| file.href.clone())
 }
 
-/// Text from Tidal without invisible characters. They could hide instructions that a reader cannot see and a model
-/// would follow.
+/// Text from Tidal on one line, without hidden characters.
 fn text(attribute: &Option<String>) -> Option<String> {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
-            || ('\u{e0000}'..='\u{e007f}').contains(&c)
-    };
-    let visible: String = attribute.as_deref()?.chars().filter(|c| !hidden(*c)).collect();
+    let visible: String = attribute.as_deref()?.chars().filter(|c| !c.is_control() && !text::is_hidden(*c)).collect();
     let visible = visible.trim();
     (!visible.is_empty()).then(|| visible.to_owned())
 }

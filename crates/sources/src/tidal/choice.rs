@@ -1,9 +1,6 @@
 //! Chooses which of the releases of one recording to show. The choice is deterministic.
 
-use std::cmp::Reverse;
-
 use super::catalogue::TidalTrack;
-use music::identity::{RecordingName, same_length};
 
 /// Best first: the artist's own release before a compilation, an album before a single, then by popularity, then the
 /// lowest id.
@@ -12,22 +9,6 @@ pub(super) fn sort_by_preference(candidates: &mut [TidalTrack]) {
         let by_release = release_rank(a).cmp(&release_rank(b));
         by_release.then(b.popularity.total_cmp(&a.popularity)).then_with(|| id_order(a).cmp(&id_order(b)))
     });
-}
-
-/// Of candidates with the same code, the one with the closest title and length, because codes are sometimes assigned
-/// to the wrong recording. If none fits, the first candidate.
-pub fn closest<'a>(
-    candidates: &'a [TidalTrack],
-    wanted: &RecordingName,
-    duration: Option<f64>,
-) -> Option<&'a TidalTrack> {
-    let likeness = |track: &TidalTrack| (track.recording_name() == *wanted, same_length(track.duration, duration));
-    // The first of equals, because candidates are sorted best first.
-    candidates
-        .iter()
-        .enumerate()
-        .max_by_key(|(place, track)| (likeness(track), Reverse(*place)))
-        .map(|(_, track)| track)
 }
 
 fn release_rank(track: &TidalTrack) -> u8 {
@@ -91,25 +72,5 @@ mod tests {
             let ids: Vec<_> = sorted.iter().map(|track| track.tidal_id.as_str()).collect();
             assert_eq!(ids, ["5", "6", "10", "7", "8", "9"]);
         }
-    }
-
-    #[test]
-    fn the_title_counts_more_than_the_length_and_both_more_than_the_position() {
-        let candidates = [
-            track("1", "Ebb", None, 0.5, 200.0),
-            track("2", "Tide", None, 0.5, 300.0),
-            track("3", "Tide", None, 0.5, 201.0),
-            track("4", "Tide", None, 0.5, 200.0),
-        ];
-        let id = |title, duration| {
-            let wanted = RecordingName::new(title, None, "Ivy Marlow");
-            closest(&candidates, &wanted, duration).map(|track| track.tidal_id.as_str())
-        };
-        assert_eq!(id("tide", Some(200.0)), Some("3"));
-        assert_eq!(id("tide", None), Some("2"));
-        assert_eq!(id("tide", Some(500.0)), Some("2"));
-        assert_eq!(id("other", Some(300.0)), Some("2"));
-        assert_eq!(id("other", Some(900.0)), Some("1"));
-        assert_eq!(closest(&[], &RecordingName::new("x", None, "y"), None), None);
     }
 }

@@ -16,7 +16,7 @@ use super::{
     cache::Cache,
     document::Document,
     error::TidalError,
-    pace::{Pace, Turn},
+    pace::{Pace, Slot},
     token::Tokens,
 };
 use http_client::client_builder;
@@ -133,10 +133,10 @@ impl Connection {
     async fn send(&self, url: &Url, token: &str, deadline: Instant) -> Result<Response, TidalError> {
         match self.pace.next_turn() {
             // Our estimate may delay a request, but only a `Retry-After` of Tidal fails it.
-            Turn::In(wait) if fits(wait, deadline) => sleep(wait).await,
-            Turn::In(_) => {}
-            Turn::Closed(wait) if fits(wait, deadline) => sleep(wait).await,
-            Turn::Closed(wait) => return Err(asked_to_wait(wait)),
+            Slot::In(wait) if fits(wait, deadline) => sleep(wait).await,
+            Slot::In(_) => {}
+            Slot::Closed(wait) if fits(wait, deadline) => sleep(wait).await,
+            Slot::Closed(wait) => return Err(asked_to_wait(wait)),
         }
         let request = self.http.get(url.clone()).bearer_auth(token).header(ACCEPT, JSON_API);
         let response = request.send().await.map_err(TidalError::from_transport)?;
@@ -175,15 +175,9 @@ async fn read(response: Response) -> Result<Document, TidalError> {
     Document::read(&body).map_err(|error| TidalError::Broken(format!("no JSON:API document: {error}")))
 }
 
-async fn body(mut response: Response) -> Result<Vec<u8>, TidalError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(TidalError::from_transport)? {
-        if body.len() + chunk.len() > MAX_BODY {
-            return Err(TidalError::Broken("a response larger than 8 MB".into()));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
+pub(super) async fn body(response: Response) -> Result<Vec<u8>, TidalError> {
+    let body = http_client::read_at_most(response, MAX_BODY).await.map_err(TidalError::from_transport)?;
+    body.ok_or_else(|| TidalError::Broken("a response larger than 8 MB".into()))
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ use self::{
 };
 pub use self::{
     catalogue::{AlbumWithTracks, TidalAlbum, TidalTrack, TrackAlbum},
-    choice::closest,
     error::TidalError,
     token::Credentials,
 };
@@ -85,7 +84,7 @@ pub enum SearchFor {
 
 /// Best matches first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct TidalResults {
     pub tracks: Vec<TidalTrack>,
     pub albums: Vec<TidalAlbum>,
     /// Tidal has more results within the limit, but did not return them in time.
@@ -117,13 +116,9 @@ impl Tidal {
         Ok(self.search(query, SearchFor::Tracks, limit).await?.tracks)
     }
 
-    pub async fn search_albums(&self, query: &str, limit: usize) -> Result<Vec<TidalAlbum>, TidalError> {
-        Ok(self.search(query, SearchFor::Albums, limit).await?.albums)
-    }
-
     /// Up to `limit` results of each kind. A recording that Tidal lists on several releases appears once.
     #[instrument(skip_all, fields(search.kind = ?kind, search.limit = limit))]
-    pub async fn search(&self, query: &str, kind: SearchFor, limit: usize) -> Result<Found, TidalError> {
+    pub async fn search(&self, query: &str, kind: SearchFor, limit: usize) -> Result<TidalResults, TidalError> {
         let include = match kind {
             SearchFor::Tracks => SEARCH_TRACKS_INCLUDE.to_owned(),
             SearchFor::Albums => SEARCH_ALBUMS_INCLUDE.to_owned(),
@@ -133,7 +128,7 @@ impl Tidal {
         let pages = self.pages();
         let first = pages.get(&["searchResults"], &parameters).await?;
 
-        let mut found = Found { searched_for: shortened(query).to_owned(), ..Found::default() };
+        let mut found = TidalResults { searched_for: shortened(query).to_owned(), ..TidalResults::default() };
         if kind != SearchFor::Albums {
             let mut list = pages.follow(&first, "tracks", SEARCH_TRACKS_INCLUDE, limit).await;
             pages.fetch_missing(&mut list, TRACK_INCLUDE).await;

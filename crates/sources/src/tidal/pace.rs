@@ -38,7 +38,7 @@ struct Bucket {
 
 /// When a request may be sent.
 #[derive(Debug, PartialEq)]
-pub(super) enum Turn {
+pub(super) enum Slot {
     /// After this wait, by our estimate. May be zero.
     In(Duration),
     /// Tidal's `Retry-After` forbids requests for this long.
@@ -47,13 +47,13 @@ pub(super) enum Turn {
 
 impl Pace {
     /// Books the next call, so that concurrent calls are spaced.
-    pub(super) fn next_turn(&self) -> Turn {
+    pub(super) fn next_turn(&self) -> Slot {
         let now = Instant::now();
         let mut state = self.state();
         if let Some(until) = state.closed_until.filter(|until| *until > now) {
-            return Turn::Closed(until - now);
+            return Slot::Closed(until - now);
         }
-        Turn::In(state.bucket.as_mut().map_or(Duration::ZERO, |bucket| bucket.take(now)))
+        Slot::In(state.bucket.as_mut().map_or(Duration::ZERO, |bucket| bucket.take(now)))
     }
 
     /// Learns from the headers of a response with any status.
@@ -130,8 +130,8 @@ mod tests {
 
     fn next_turns(pace: &Pace, n: usize) -> Vec<u64> {
         let wait = || match pace.next_turn() {
-            Turn::In(wait) => wait.as_secs(),
-            Turn::Closed(wait) => panic!("closed for {wait:?}"),
+            Slot::In(wait) => wait.as_secs(),
+            Slot::Closed(wait) => panic!("closed for {wait:?}"),
         };
         std::iter::repeat_with(wait).take(n).collect()
     }
@@ -175,7 +175,7 @@ mod tests {
             let pace = Pace::default();
             let wait = pace.refused(&headers);
             assert!(expected.contains(&wait.as_secs()), "{headers:?}: {wait:?}");
-            assert_eq!(pace.next_turn() != Turn::In(Duration::ZERO), closes && !wait.is_zero(), "{headers:?}");
+            assert_eq!(pace.next_turn() != Slot::In(Duration::ZERO), closes && !wait.is_zero(), "{headers:?}");
         }
     }
 
@@ -183,8 +183,8 @@ mod tests {
     async fn calls_are_allowed_again_after_retry_after() {
         let pace = Pace::default();
         pace.refused(&headers(&[("retry-after", "7")]));
-        assert_eq!(pace.next_turn(), Turn::Closed(Duration::from_secs(7)));
+        assert_eq!(pace.next_turn(), Slot::Closed(Duration::from_secs(7)));
         tokio::time::advance(Duration::from_secs(7)).await;
-        assert_eq!(pace.next_turn(), Turn::In(Duration::ZERO));
+        assert_eq!(pace.next_turn(), Slot::In(Duration::ZERO));
     }
 }

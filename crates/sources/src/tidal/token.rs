@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use serde::Deserialize;
 use tokio::{sync::Mutex, time::Instant};
 
-use super::error::TidalError;
+use super::{connection::body, error::TidalError};
 
 /// A token is renewed this long before it expires, so that it stays valid for the duration of a call.
 const RENEW_EARLY: Duration = Duration::from_secs(60);
@@ -80,7 +80,7 @@ impl Tokens {
         let asked_at = Instant::now();
         let response = http.post(&self.url).form(&form).send().await.map_err(TidalError::from_transport)?;
         let status = response.status();
-        let body = response.bytes().await.map_err(TidalError::from_transport)?;
+        let body = body(response).await?;
         if !status.is_success() {
             return Err(match TidalError::from_status(status, &body) {
                 // A 404 here means a wrong URL, not a missing album.

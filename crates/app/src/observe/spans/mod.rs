@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-pub use self::span::Content;
 pub(crate) use self::span::{Attribute, Span, SpanId, code_of};
-use self::steps::{Step, StepCall, answer_text, steps};
+use self::steps::{StepCall, TracedStep, answer_text, steps};
 use super::{EndedCall, EndedTurn, background_calls::BackgroundCall};
+use crate::config::Content;
 
 /// All spans of a turn; the turn's own span is first.
 pub(crate) fn of_turn(ended: &EndedTurn, content: Content) -> Vec<Span> {
@@ -125,8 +125,8 @@ fn of_background_call(background: &BackgroundCall, trace: Uuid, parent: Option<S
 fn generation(
     ended: &EndedTurn,
     parent: SpanId,
-    before: &[Step<'_>],
-    step: &Step<'_>,
+    before: &[TracedStep<'_>],
+    step: &TracedStep<'_>,
     closing: Option<&Kind>,
     content: Content,
 ) -> Span {
@@ -164,7 +164,7 @@ fn generation(
 }
 
 /// What a model was asked within this turn, where what it was sent is not known: another node sent it and died.
-fn asked(ended: &EndedTurn, before: &[Step<'_>]) -> Value {
+fn asked(ended: &EndedTurn, before: &[TracedStep<'_>]) -> Value {
     let mut messages = vec![json!({"role": "user", "content": ended.question})];
     for step in before {
         messages.push(step.said());

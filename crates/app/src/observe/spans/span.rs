@@ -6,7 +6,10 @@ use engine::{Done, Failure, FailureCode, Kind, StopReason, Usage};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::observe::{EndedTurn, cut::Cut};
+use crate::{
+    config::Content,
+    observe::{EndedTurn, cut::Cut},
+};
 
 pub(crate) type SpanId = [u8; 8];
 
@@ -31,13 +34,6 @@ pub(crate) enum Attribute {
     Number(i64),
     Flag(bool),
     Texts(Vec<String>),
-}
-
-/// Whether spans contain the text of users, models and tools.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
-    Included,
-    LeftOut,
 }
 
 impl Span {

@@ -6,7 +6,7 @@ use engine::{CallId, Event, Kind, Outcome, Usage};
 use serde_json::{Value, json};
 
 /// One reply of the model and its tool calls.
-pub(super) struct Step<'a> {
+pub(super) struct TracedStep<'a> {
     pub(super) number: u32,
     pub(super) model: &'a str,
     pub(super) started_ms: i64,
@@ -26,11 +26,11 @@ pub(super) struct StepCall<'a> {
     pub(super) ended: Option<(i64, Outcome)>,
 }
 
-pub(super) fn steps(events: &[Arc<Event>]) -> Vec<Step<'_>> {
-    let mut steps: Vec<Step<'_>> = Vec::new();
+pub(super) fn steps(events: &[Arc<Event>]) -> Vec<TracedStep<'_>> {
+    let mut steps: Vec<TracedStep<'_>> = Vec::new();
     for event in events {
         if let Kind::StepStarted { step, model } = &event.kind {
-            steps.push(Step::begin(*step, model, event.at_ms));
+            steps.push(TracedStep::begin(*step, model, event.at_ms));
         } else if let Some(step) = steps.last_mut() {
             step.take(event);
         }
@@ -38,7 +38,7 @@ pub(super) fn steps(events: &[Arc<Event>]) -> Vec<Step<'_>> {
     steps
 }
 
-impl<'a> Step<'a> {
+impl<'a> TracedStep<'a> {
     fn begin(number: u32, model: &'a str, at_ms: i64) -> Self {
         Self {
             number,
@@ -110,7 +110,7 @@ impl<'a> Step<'a> {
     }
 }
 
-pub(super) fn answer_text(steps: &[Step<'_>]) -> String {
+pub(super) fn answer_text(steps: &[TracedStep<'_>]) -> String {
     let texts: Vec<_> = steps.iter().map(|step| step.text.as_str()).filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")
 }

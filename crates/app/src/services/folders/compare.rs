@@ -20,11 +20,11 @@ pub(super) struct Compared {
 }
 
 /// A file of the last scan, with its parts.
-struct Known {
+struct KnownFile {
     parts: Vec<LibraryFile>,
 }
 
-impl Known {
+impl KnownFile {
     fn first(&self) -> &LibraryFile {
         &self.parts[0]
     }
@@ -37,12 +37,12 @@ impl Known {
 
 pub(super) fn compare(known: Vec<LibraryFile>, seen: Vec<Seen>) -> Compared {
     let mut n_files_of: HashMap<String, usize> = HashMap::new();
-    let mut by_path: BTreeMap<String, Known> = BTreeMap::new();
+    let mut by_path: BTreeMap<String, KnownFile> = BTreeMap::new();
     for file in known {
         if !file.is_missing {
             *n_files_of.entry(file.recording_id.clone()).or_default() += 1;
         }
-        by_path.entry(file.path.clone()).or_insert_with(|| Known { parts: vec![] }).parts.push(file);
+        by_path.entry(file.path.clone()).or_insert_with(|| KnownFile { parts: vec![] }).parts.push(file);
     }
     let mut compared = Compared { fresh: vec![], moved: vec![], gone: vec![], unreadable: vec![] };
     let mut new = vec![];
@@ -57,7 +57,7 @@ pub(super) fn compare(known: Vec<LibraryFile>, seen: Vec<Seen>) -> Compared {
         }
     }
     // The remaining known files are missing: moved or deleted.
-    let mut lost: HashMap<String, Vec<Known>> = HashMap::new();
+    let mut lost: HashMap<String, Vec<KnownFile>> = HashMap::new();
     for (path, old) in by_path {
         lost.entry(old.first().content_hash.clone().unwrap_or(path)).or_default().push(old);
     }
@@ -80,14 +80,14 @@ fn hash_of(file: &Seen) -> Option<String> {
     fs::File::open(&file.path).and_then(content_hash).ok()
 }
 
-fn changed(file: Seen, old: &Known, n_files_of: &HashMap<String, usize>) -> Fresh {
+fn changed(file: Seen, old: &KnownFile, n_files_of: &HashMap<String, usize>) -> Fresh {
     let hash = hash_of(&file);
     reread(file, old, hash, n_files_of)
 }
 
 /// A known file that changed: with the same audio it is the same track, even if its tags changed, unless another file
 /// is that track too.
-fn reread(seen: Seen, old: &Known, hash: Option<String>, n_files_of: &HashMap<String, usize>) -> Fresh {
+fn reread(seen: Seen, old: &KnownFile, hash: Option<String>, n_files_of: &HashMap<String, usize>) -> Fresh {
     let file = old.first();
     let is_alone = n_files_of.get(&file.recording_id).is_none_or(|n| *n <= 1);
     let is_same = hash.is_some() && hash == file.content_hash && old.parts.len() == 1;
@@ -95,7 +95,7 @@ fn reread(seen: Seen, old: &Known, hash: Option<String>, n_files_of: &HashMap<St
     Fresh { seen, hash, news: News::Changed, is_pinned: file.is_pinned && is_same, same }
 }
 
-fn moved(old: &Known, file: &Seen) -> MovedFile {
+fn moved(old: &KnownFile, file: &Seen) -> MovedFile {
     MovedFile {
         from: old.first().path.clone(),
         to: file.path.display().to_string(),

@@ -23,13 +23,12 @@ use serde_json::json;
 use tracing::instrument;
 use uuid::Uuid;
 
-pub use self::uploads::UploadedAudio;
 use self::{
     compare::{Compared, compare},
     look::{Seen, look},
 };
 use super::imports::Imports;
-use crate::{Error, enrich::Pipeline, import::ImportFailure};
+use crate::{Error, Operator, enrich::Pipeline, import::ImportFailure};
 use store::{FileChanges, LibraryFile, Store, StoreError};
 pub use store::{FolderSound, FolderSource};
 
@@ -91,7 +90,7 @@ impl ScanReport {
 impl Folders {
     /// Adds a folder of this machine. It is scanned when it is synchronised, or within a minute by a running server.
     #[instrument(name = "folders.add", skip_all, fields(user.id = %owner))]
-    pub async fn add(&self, owner: &UserId, path: &str) -> Result<FolderSource, Error> {
+    pub async fn add(&self, _: &Operator, owner: &UserId, path: &str) -> Result<FolderSource, Error> {
         let invalid = |problem: String| Error::Invalid { field: "path", problem };
         let folder = fs::canonicalize(path).map_err(|error| invalid(format!("{path}: {error}")))?;
         if !folder.is_dir() {
@@ -116,6 +115,7 @@ impl Folders {
     }
 
     /// The progress of the comparison of sounds in a folder; `None` if sounds are not compared.
+    #[instrument(name = "folders.sound", skip_all, fields(user.id = %owner, source.id = %id))]
     pub async fn sound(&self, owner: &UserId, id: Uuid) -> Result<Option<FolderSound>, Error> {
         if !self.compares_sounds {
             return Ok(None);

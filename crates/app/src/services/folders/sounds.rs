@@ -7,7 +7,7 @@ use formats::{NoFingerprint, fingerprint};
 use music::{Fingerprint, TrackId, TrackRef};
 use store::{FolderSource, LibraryTrack, Sound, StoreError, UncomparedFile};
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{info, instrument, warn};
 use uuid::Uuid;
 
 use super::{Folders, look::stamp, same_track::merged, watch::LOOK_EVERY};
@@ -42,6 +42,7 @@ impl Folders {
 
     /// Compares the sound of every file that is to be compared, in the folders of this node. Returns how many they are. Waits
     /// for uploads too.
+    #[instrument(name = "folders.compare_sounds", skip_all)]
     pub async fn compare_sounds(&self) -> Result<usize, Error> {
         if !self.compares_sounds {
             return Ok(0);
@@ -52,6 +53,7 @@ impl Folders {
 
     /// Compares the sounds of one folder, with no pauses. Returns how many files were compared, or None if another node does it
     /// or sounds are not compared.
+    #[instrument(name = "folders.compare_folder_now", skip_all, fields(user.id = %owner, source.id = %id))]
     pub async fn compare_folder_now(&self, owner: &UserId, id: Uuid) -> Result<Option<usize>, Error> {
         let source = self.store.folder(owner, id).await?;
         if !self.compares_sounds || !self.claims(&source).await? {

@@ -19,22 +19,24 @@ use tokio_util::sync::CancellationToken;
 use tracing::{instrument, warn};
 
 use super::Folders;
-use crate::{Error, import::Imported};
+use crate::{Error, import::Given};
 
 /// How many MB of uploads, and how many files, may wait: as much as one request can have.
 const MOST_WAITING: u32 = 512;
 
 /// An upload that contains audio.
-pub struct UploadedAudio {
+pub(super) struct UploadedAudio {
     name: String,
     file: File,
 }
 
 impl UploadedAudio {
-    /// None: nothing in it was imported as audio.
-    pub fn of(file: File, name: &str, imported: &[Imported]) -> Option<Self> {
-        let has_audio = imported.iter().any(|one| one.report.kind.is_audio());
-        has_audio.then(|| Self { name: name.to_owned(), file })
+    /// `None` for a path: its files are decoded where they are.
+    fn of(given: Given) -> Option<Self> {
+        match given {
+            Given::Upload { file, name } => Some(Self { name, file }),
+            Given::Path(_) => None,
+        }
     }
 
     fn n_bytes(&self) -> u64 {
@@ -73,9 +75,10 @@ impl Folders {
     pub(crate) async fn compare_uploads(
         &self,
         owner: &UserId,
-        uploads: Vec<UploadedAudio>,
+        audio: Vec<Given>,
         ended: CancellationToken,
     ) -> Option<impl Future<Output = ()> + Send + 'static> {
+        let uploads: Vec<_> = audio.into_iter().filter_map(UploadedAudio::of).collect();
         if !self.compares_sounds || uploads.is_empty() {
             return None;
         }
@@ -120,9 +123,9 @@ impl Folders {
         self.compare_each(owner, visit, &CancellationToken::new()).await
     }
 
-    /// Whether `compare_imported` has anything to do for an import.
-    pub fn compares(&self, imported: &[Imported]) -> bool {
-        self.compares_sounds && imported.iter().any(|one| one.report.kind.is_audio())
+    /// Whether this installation compares sounds.
+    pub fn compares_sounds(&self) -> bool {
+        self.compares_sounds
     }
 
     /// Decodes the files that `visit` visits, one after the other, and compares each.

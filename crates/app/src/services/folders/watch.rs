@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{info, warn};
+use tracing::{info, instrument, warn};
 
 use super::{Folders, ScanReport};
 use crate::Error;
@@ -64,6 +64,7 @@ impl Folders {
     }
 
     /// Scans every folder that this node watches, and returns their number.
+    #[instrument(name = "folders.look_once", skip_all)]
     pub async fn look_once(&self) -> Result<usize, Error> {
         Ok(self.scan_all(self.store.all_folders().await?, &CancellationToken::new()).await)
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::{Timings, UserId};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tracing::instrument;
+use tracing::{field::Empty, instrument};
 
 use super::{
     ChangedPlaylist, ItemId, Playlist, PlaylistDescription, PlaylistId, PlaylistTitle, Playlists,
@@ -24,9 +24,7 @@ const MOST_TRACKS: usize = 10_000;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewPlaylist {
-    /// 1 to 200 characters.
     pub title: PlaylistTitle,
-    /// At most 2000 characters.
     #[serde(default)]
     pub description: PlaylistDescription,
     /// `trackId`s or ISRCs, in playing order.
@@ -67,9 +65,9 @@ pub struct Arrangement {
 }
 
 impl Playlists {
-    #[instrument(name = "playlists.create", skip_all)]
+    #[instrument(name = "playlists.create", skip_all, fields(user.id = Empty))]
     pub async fn create(&self, origin: impl Into<Origin<'_>>, new: NewPlaylist) -> Result<ChangedPlaylist, Error> {
-        let Origin { owner, call } = origin.into();
+        let Origin { owner, call } = Origin::recorded(origin);
         let title = new.title.checked("title")?;
         let description = new.description.checked("description")?;
         let names = names(&new.track_ids)?;
@@ -78,7 +76,7 @@ impl Playlists {
         self.changed(owner, self.store.create_playlist(owner, content, call).await?).await
     }
 
-    #[instrument(name = "playlists.change", skip_all, fields(playlist.id = %id))]
+    #[instrument(name = "playlists.change", skip_all, fields(user.id = Empty, playlist.id = %id))]
     pub async fn change(
         &self,
         origin: impl Into<Origin<'_>>,
@@ -95,17 +93,17 @@ impl Playlists {
             let (title, description) = (title.unwrap_or(content.title), description.unwrap_or(content.description));
             Ok(PlaylistContent { title, description, tracks: content.tracks })
         };
-        self.edit(origin.into(), id, edit).await
+        self.edit(Origin::recorded(origin), id, edit).await
     }
 
-    #[instrument(name = "playlists.add", skip_all, fields(playlist.id = %id))]
+    #[instrument(name = "playlists.add", skip_all, fields(user.id = Empty, playlist.id = %id))]
     pub async fn add(
         &self,
         origin: impl Into<Origin<'_>>,
         id: PlaylistId,
         additions: Additions,
     ) -> Result<ChangedPlaylist, Error> {
-        let origin = origin.into();
+        let origin = Origin::recorded(origin);
         if additions.track_ids.is_empty() {
             return Err(Error::Incomplete("Give at least one track in trackIds."));
         }
@@ -122,7 +120,7 @@ impl Playlists {
         self.edit(origin, id, edit).await
     }
 
-    #[instrument(name = "playlists.remove", skip_all, fields(playlist.id = %id))]
+    #[instrument(name = "playlists.remove", skip_all, fields(user.id = Empty, playlist.id = %id))]
     pub async fn remove(
         &self,
         origin: impl Into<Origin<'_>>,
@@ -138,12 +136,12 @@ impl Playlists {
             content.tracks.retain(|item| !items.contains(&item.item_id));
             Ok(content)
         };
-        self.edit(origin.into(), id, edit).await
+        self.edit(Origin::recorded(origin), id, edit).await
     }
 
     /// Moves one item; `to` is the number of tracks before it afterwards.
-    #[instrument(name = "playlists.move_item", skip_all, fields(playlist.id = %id))]
-    pub async fn move_item(
+    #[instrument(name = "playlists.move_item", skip_all, fields(user.id = Empty, playlist.id = %id))]
+    pub(crate) async fn move_item(
         &self,
         origin: impl Into<Origin<'_>>,
         id: PlaylistId,
@@ -154,18 +152,18 @@ impl Playlists {
             let tracks = moved(now.content.tracks.clone(), item, to).ok_or(Error::NotFound)?;
             Ok(PlaylistContent { tracks, ..now.content.clone() })
         };
-        self.edit(origin.into(), id, edit).await
+        self.edit(Origin::recorded(origin), id, edit).await
     }
 
     /// Replaces or reorders the tracks.
-    #[instrument(name = "playlists.arrange", skip_all, fields(playlist.id = %id))]
+    #[instrument(name = "playlists.arrange", skip_all, fields(user.id = Empty, playlist.id = %id))]
     pub async fn arrange(
         &self,
         origin: impl Into<Origin<'_>>,
         id: PlaylistId,
         arrangement: Arrangement,
     ) -> Result<ChangedPlaylist, Error> {
-        let origin = origin.into();
+        let origin = Origin::recorded(origin);
         let old = self.get(origin.owner, id).await?.content.tracks;
         let names = names(&arrangement.track_ids)?;
         let is_new = |name: &&TrackRef| !old.iter().any(|item| is_named(&item.track, name));
@@ -183,12 +181,12 @@ impl Playlists {
     }
 
     /// A copy with every track, under another title.
-    #[instrument(name = "playlists.duplicate", skip_all, fields(playlist.id = %id))]
+    #[instrument(name = "playlists.duplicate", skip_all, fields(user.id = Empty, playlist.id = %id))]
     pub async fn duplicate(&self, origin: impl Into<Origin<'_>>, id: PlaylistId) -> Result<ChangedPlaylist, Error> {
         const SUFFIX: &str = " (copy)";
-        let Origin { owner, call } = origin.into();
+        let Origin { owner, call } = Origin::recorded(origin);
         let mut content = self.get(owner, id).await?.content;
-        let kept: String = content.title.chars().take(200 - SUFFIX.len()).collect();
+        let kept = text::cut(&content.title, PlaylistTitle::MAX - SUFFIX.len());
         content.title = format!("{}{SUFFIX}", kept.trim_end());
         content.tracks.iter_mut().for_each(|item| item.item_id = ItemId::new());
         self.changed(owner, self.store.create_playlist(owner, content, call).await?).await

@@ -43,7 +43,7 @@ pub(super) async fn shared_app() -> (TestApp, Running) {
     ];
     let app = TestApp::shared([], &settings).await;
     app.app.start_ingestion().await.unwrap();
-    sample::load(app.app.library(), &UserId::new("someone")).await.unwrap();
+    sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("someone")).await.unwrap();
     app.app.catch_up().await.unwrap();
     (app, tidal)
 }

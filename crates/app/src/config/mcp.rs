@@ -5,7 +5,12 @@ use std::time::Duration;
 use engine::Effect;
 use serde::Deserialize;
 
-use crate::config::Secret;
+use super::Secret;
+use crate::agents::agent;
+
+/// Set for every server that we start. If that server is Segue with the same configuration, it must not start its
+/// servers again.
+pub(crate) const STARTED_BY_SEGUE: &str = "SEGUE_STARTED_BY_SEGUE";
 
 /// One server. `url` or `command`, not both.
 #[derive(Clone, Debug, Deserialize)]
@@ -65,7 +70,7 @@ impl McpServer {
         if server.url.is_some() != server.command.is_empty() {
             return Err("set either url or command".into());
         }
-        if let Some(agent) = server.agents.iter().find(|id| crate::agents::agent(id).is_none()) {
+        if let Some(agent) = server.agents.iter().find(|id| agent(id).is_none()) {
             return Err(format!("there is no agent '{agent}'"));
         }
         if let Some(variable) = &server.token_env {

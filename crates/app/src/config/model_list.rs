@@ -3,7 +3,7 @@
 use engine::Usage;
 use providers::{PROVIDERS, Provider};
 
-use crate::config::ModelChoice;
+use super::ModelChoice;
 
 /// One entry of the list.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,7 +28,7 @@ impl Price {
 }
 
 /// Parses `provider:model`, or returns the problem.
-pub fn parse_choice(text: &str) -> Result<ModelChoice, String> {
+pub(crate) fn parse_choice(text: &str) -> Result<ModelChoice, String> {
     let (provider, model) = text.split_once(':').unwrap_or((text, ""));
     let model = Some(model.to_owned()).filter(|model| !model.is_empty());
     if provider == "offline" {
@@ -58,7 +58,7 @@ pub fn settings_for_a_model() -> String {
 }
 
 /// `fast=openai:small-1 @0.2/0.8, deep=anthropic:large-2`.
-pub fn parse_list(text: &str) -> Result<Vec<NamedModel>, String> {
+pub(crate) fn parse_list(text: &str) -> Result<Vec<NamedModel>, String> {
     let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
     let models = entries.map(parse_entry).collect::<Result<Vec<_>, _>>()?;
     for (at, model) in models.iter().enumerate() {

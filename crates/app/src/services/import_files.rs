@@ -2,69 +2,59 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::File,
-    path::PathBuf,
     time::Duration,
 };
 
 use engine::UserId;
 use serde_json::json;
 use tokio::time::Instant;
+use tracing::instrument;
 use uuid::Uuid;
 
-use super::answer::FileCounts;
+use super::imports::Imports;
 use crate::{
     Error,
     enrich::Pipeline,
     import::{
-        Catalogue, Import, Kept, Match, Matches, OwnTracks, Report, Until, add_codes, kind_id, kind_of, match_all,
-        new_track,
+        Catalogue, FileCounts, Given, Import, ImportFailure, Imported, ImportedAll, Match, Matches, OpenLine,
+        OwnTracks, Report, Until, add_codes, kind_id, kind_of, match_all, new_track,
     },
     library::LibraryEntry,
-    services::imports::Imports,
 };
-use formats::{GatheredFile, ImportError, ImportedTrack, gather_files, gather_uploaded};
+use formats::{GatheredFile, ImportedTrack, gather_files, gather_uploaded};
 use music::{Isrc, TrackId, TrackRef};
-use store::{NewLibraryTrack, OpenEntry, Resolution, StoreError};
-
-/// The input of an import.
-pub enum Given {
-    /// A file, an archive or a folder on this machine.
-    Path(PathBuf),
-    Upload {
-        file: File,
-        name: String,
-    },
-}
-
-/// Why nothing was imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportFailure {
-    /// The user can correct the file.
-    #[error(transparent)]
-    File(#[from] ImportError),
-    #[error(transparent)]
-    Service(#[from] Error),
-    #[error("the import stopped in the middle: {0}")]
-    Bug(#[from] tokio::task::JoinError),
-}
-
-/// An open entry, as its owner sees it.
-pub type OpenLine = OpenEntry<ImportedTrack, Match>;
-
-/// The result of one file.
-pub struct Imported {
-    pub report: Report,
-    pub kept: Kept,
-    pub open: Vec<OpenLine>,
-    /// The track of each entry.
-    pub ids: Vec<TrackId>,
-}
+use store::{NewLibraryTrack, Resolution, StoreError};
 
 impl Imports {
+    /// Imports several files. A file that is refused does not prevent the others. `seen` gets the result of each file.
+    #[instrument(name = "imports.import_all", skip_all, fields(user.id = %owner))]
+    pub async fn import_all(
+        &self,
+        owner: &UserId,
+        files: Vec<Given>,
+        patience: Duration,
+        mut seen: impl FnMut(&[Imported]),
+    ) -> Result<ImportedAll, ImportFailure> {
+        let mut all = ImportedAll::default();
+        for given in files {
+            let (name, again) = (given.name(), given.again()?);
+            match self.import(owner, given, patience).await {
+                Ok(imported) => {
+                    seen(&imported);
+                    if imported.iter().any(|one| one.report.kind.is_audio()) {
+                        all.audio.push(again);
+                    }
+                    all.imported.extend(imported);
+                }
+                Err(failure) => all.refused.push((name, failure)),
+            }
+        }
+        Ok(all)
+    }
+
     /// Imports everything given, file by file. External catalogues are asked for at most `patience`. Entries that are
     /// open then are searched for in the background.
-    #[tracing::instrument(name = "imports.import", skip_all, fields(user.id = %owner))]
+    #[instrument(name = "imports.import", skip_all, fields(user.id = %owner))]
     pub async fn import(
         &self,
         owner: &UserId,
@@ -141,7 +131,7 @@ impl Imports {
     }
 
     /// Matches an open entry to the recording that the user chose: one of its candidates, or any known recording.
-    #[tracing::instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
+    #[instrument(name = "imports.choose", skip_all, fields(user.id = %owner, entry.id = %entry))]
     pub async fn choose(&self, owner: &UserId, entry: Uuid, name: &TrackRef) -> Result<LibraryEntry, Error> {
         let open: OpenLine = self.store.open_entry(owner, entry).await?;
         let is_chosen =

@@ -5,6 +5,7 @@ pub mod fingerprint;
 pub mod identity;
 pub mod isrc;
 pub mod lrc;
+pub mod playlist;
 pub mod scope;
 pub mod track;
 pub mod track_id;

@@ -1,6 +1,6 @@
 //! Starts turns from messages, and calls tools without a turn. Requests are stored before they are answered.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use chrono::Utc;
 use engine::{
@@ -19,6 +19,7 @@ use crate::{
     decided,
     host::run,
     observe::{EndedCall, Sent},
+    per_user::PerUser,
     run_turn::Job,
     turn_journal::StoreJournal,
     turns::first_row,
@@ -49,6 +50,14 @@ pub(crate) struct Decided {
     pub(crate) consent: Uuid,
     pub(crate) scope: ConsentScope,
     pub(crate) call: decided::Call,
+}
+
+/// Direct calls of one user that run at once, those whose clients have left included.
+const DIRECT_CALLS: Option<NonZeroUsize> = NonZeroUsize::new(8);
+
+/// `None`: a server of one user has no limit.
+pub(crate) fn direct_calls_at_once(open_requests: Option<NonZeroUsize>) -> PerUser {
+    PerUser::new(open_requests.and(DIRECT_CALLS))
 }
 
 pub const MAX_MESSAGE_CHARS: usize = 10_000;
@@ -144,16 +153,36 @@ impl App {
 }
 
 impl App {
-    /// One tool call without an agent, with a journal row like any other call. It continues if the client disconnects.
+    /// One tool call without an agent, with a journal row like any other call. If the client disconnects, the call continues and
+    /// keeps its place: a user who leaves cannot begin more calls than one who stays.
     pub async fn call_tool(self: &Arc<Self>, owner: &UserId, name: &str, input: Value) -> Result<Outcome, Error> {
         let (app, owner, name) = (self.clone(), owner.clone(), name.to_owned());
         let cancel = self.shutdown.child_token();
-        joined(self.spawned.spawn(async move { app.call_tool_until(&owner, &name, input, cancel).await })).await
+        let place = self.direct_calls.enter(&owner).await;
+        let call = async move {
+            let _place = place;
+            app.call_tool_now(&owner, &name, input, cancel).await
+        };
+        joined(self.spawned.spawn(call)).await
     }
 
     /// The same, with a token that cancels the call.
-    #[tracing::instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
     pub async fn call_tool_until(
+        &self,
+        owner: &UserId,
+        name: &str,
+        input: Value,
+        cancel: CancellationToken,
+    ) -> Result<Outcome, Error> {
+        let _place = tokio::select! {
+            place = self.direct_calls.enter(owner) => place,
+            () = cancel.cancelled() => return Err(Error::Closing),
+        };
+        self.call_tool_now(owner, name, input, cancel).await
+    }
+
+    #[tracing::instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
+    async fn call_tool_now(
         &self,
         owner: &UserId,
         name: &str,

@@ -1,17 +1,16 @@
 //! Imports: upload files, read the report, and resolve entries without a match.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use app::{
     App,
     import::{Given, ImportAnswer, ImportError, ImportFailure, Imported, LineFailure, OpenItem},
     library::LibraryEntry,
-    services::{
-        folders::UploadedAudio,
-        imports::{ImportLine, OpenLine},
-    },
+    services::{folders::UploadedAudio, imports::ImportLine},
 };
+use axum::body::Body;
 use engine::UserId;
+use futures::{Stream, StreamExt, stream};
 use music::TrackRef;
 
 use super::{page::limit_of, prelude::*, upload::Upload};
@@ -45,7 +44,7 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/library/unmatched/{entry_id}/restore", post_with(restore, |op| op.summary("Undo a dismissal")))
 }
 
-/// How long a request waits for catalogues. Entries that are left are matched in the background.
+/// How long a request waits for catalogues, with all of its files. Entries that are left are matched in the background.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn import(State(state): Shared, caller: Caller, upload: Upload) -> Result<(StatusCode, Json<ImportAnswer>)> {
@@ -68,11 +67,12 @@ type Refused = Vec<(String, ImportError)>;
 async fn import_all(app: &App, owner: &UserId, upload: Upload) -> Result<(Vec<Imported>, Refused)> {
     let Upload { files, place } = upload;
     let turn = place.turn().await?;
+    let until = Instant::now() + PATIENCE;
     let (mut imported, mut refused, mut audio) = (vec![], vec![], vec![]);
     for file in files {
         let again = file.file.try_clone().map_err(|error| ImportFailure::File(error.into()))?;
         let given = Given::Upload { file: file.file, name: file.name.clone() };
-        match app.imports().import(owner, given, PATIENCE).await {
+        match app.imports().import(owner, given, until.saturating_duration_since(Instant::now())).await {
             Ok(files) => {
                 audio.extend(UploadedAudio::of(again, &file.name, &files));
                 imported.extend(files);
@@ -143,16 +143,20 @@ async fn unmatched(State(state): Shared, caller: Caller, Query(query): Query<Ope
             let (open, next) = state.app.imports().open_page(&caller.id, limit, offset).await?;
             Ok(Json(OpenList { entries: open.iter().map(OpenItem::from).collect(), next }).into_response())
         }
-        Some("csv") => Ok(as_csv(&state.app.imports().open_entries(&caller.id).await?)),
+        Some("csv") => as_csv(state.app.imports().open_csv(&caller.id)).await,
         Some(_) => Err(ApiError::invalid_field("format", "must be csv, or left out for JSON")),
     }
 }
 
-fn as_csv(open: &[OpenLine]) -> Response {
-    let file = app::import::open_entries_csv(open);
+async fn as_csv(pieces: impl Stream<Item = Result<String, app::Error>> + Send + 'static) -> Result<Response> {
+    let mut pieces = Box::pin(pieces);
+    // The first pieces are read before the response starts: an error of the database becomes a status, not a cut body.
+    let heading = pieces.next().await.transpose()?.unwrap_or_default();
+    let first = pieces.next().await.transpose()?.unwrap_or_default();
+    let body = Body::from_stream(stream::iter([Ok(heading), Ok(first)]).chain(pieces));
     let disposition = "attachment; filename=\"unmatched.csv\"";
-    ([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, disposition)], file)
-        .into_response()
+    let headers = [(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, disposition)];
+    Ok((headers, body).into_response())
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -286,7 +286,7 @@ async fn a_direct_call_keeps_its_place_when_its_client_disconnects() {
     // The clients leave.
     drop(calls);
     let mut ninth = std::pin::pin!(app.app.call_tool(&ann, "list_tasks", json!({})));
-    for _ in 0..50 {
+    for _ in 0..5 {
         assert!(futures::poll!(&mut ninth).is_pending(), "it waits for the calls that go on");
         app.app.call_tool(&bob, "list_tasks", json!({})).await.unwrap();
     }

@@ -1,6 +1,6 @@
 //! Starts turns from messages, and calls tools without a turn. Requests are stored before they are answered.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroUsize, sync::Arc, time::Duration};
 
 use chrono::Utc;
 use engine::{
@@ -20,6 +20,7 @@ use crate::{
     decided,
     host::run,
     observe::{EndedCall, Sent},
+    per_user::PerUser,
     run_turn::Job,
     text_limit::Text,
     turn_journal::StoreJournal,
@@ -55,6 +56,14 @@ pub(crate) struct Decided {
 
 /// A message of a user.
 pub type MessageText = Text<1, 10_000>;
+/// Direct calls of one user that run at once, those whose clients have left included.
+const DIRECT_CALLS: Option<NonZeroUsize> = NonZeroUsize::new(8);
+
+/// `None`: a server of one user has no limit.
+pub(crate) fn direct_calls_at_once(open_requests: Option<NonZeroUsize>) -> PerUser {
+    PerUser::new(open_requests.and(DIRECT_CALLS))
+}
+
 const MAX_CLIENT_ID_CHARS: usize = 200;
 
 impl App {
@@ -149,18 +158,38 @@ impl App {
 }
 
 impl App {
-    /// One tool call without an agent, with a journal row like any other call. It continues if the client disconnects.
+    /// One tool call without an agent, with a journal row like any other call. If the client disconnects, the call continues and
+    /// keeps its place: a user who leaves cannot begin more calls than one who stays.
     #[instrument(name = "tools.call_to_end", skip_all, fields(user.id = %owner))]
     pub async fn call_tool(self: &Arc<Self>, owner: &UserId, name: &str, input: Value) -> Result<Outcome, Error> {
         let (app, owner, name) = (self.clone(), owner.clone(), name.to_owned());
         let cancel = self.shutdown.child_token();
-        let call = async move { app.call_tool_until(&owner, &name, input, cancel).await };
+        let place = self.direct_calls.enter(&owner).await;
+        let call = async move {
+            let _place = place;
+            app.call_tool_now(&owner, &name, input, cancel).await
+        };
         joined(self.spawned.spawn(call.in_current_span())).await
     }
 
     /// The same, with a token that cancels the call.
-    #[instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
+    #[instrument(name = "tools.call_until", skip_all, fields(user.id = %owner))]
     pub async fn call_tool_until(
+        &self,
+        owner: &UserId,
+        name: &str,
+        input: Value,
+        cancel: CancellationToken,
+    ) -> Result<Outcome, Error> {
+        let _place = tokio::select! {
+            place = self.direct_calls.enter(owner) => place,
+            () = cancel.cancelled() => return Err(Error::Closing),
+        };
+        self.call_tool_now(owner, name, input, cancel).await
+    }
+
+    #[instrument(name = "tools.call", skip_all, fields(user.id = %owner))]
+    async fn call_tool_now(
         &self,
         owner: &UserId,
         name: &str,

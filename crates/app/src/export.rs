@@ -1,18 +1,21 @@
-//! Export: all data of a user in one JSON document, written in pieces. One conversation or one page of a list is in memory
-//! at a time.
+//! Export: all data of a user in one JSON document, written in pieces. One page of messages, one playlist or one page of another
+//! list is in memory at a time.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
 use async_stream::try_stream;
 use chrono::{DateTime, Utc};
-use engine::{ConversationId, MessageId, UserId};
-use futures::{Stream, StreamExt};
+use engine::{ConversationId, UserId};
+use futures::{Stream, StreamExt, stream::BoxStream};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::{Error, library::SavedAlbum, per_user::PerUser};
+use crate::{Error, export_conversation::json_pieces, library::SavedAlbum, per_user::PerUser};
 use music::TrackId;
-use store::{Conversation, LibraryTrack, Playlist, PlaylistContent, Store, StoreError, StoredMessage, TaskFilter};
+use store::{
+    AlbumKey, ImportLine, LibraryTrack, MergeLine, Opinion, Playlist, PlaylistContent, Store, StoreError, Task,
+    TaskFilter,
+};
 
 const CONVERSATIONS: u32 = 50;
 /// Rows of a list in one piece: a few milliseconds of work, so that other requests wait for no more than that.
@@ -36,25 +39,6 @@ struct ExportedChoice {
     title: String,
     artist: String,
     reasoning: String,
-}
-
-#[derive(Serialize)]
-pub(crate) struct ExportedConversation {
-    #[serde(flatten)]
-    pub conversation: Conversation,
-    /// The messages of the branch that is shown, oldest first.
-    pub branch: Vec<MessageId>,
-    /// All branches, in the order they were written; `parentId` is the id of the parent message.
-    pub messages: Vec<StoredMessage>,
-}
-
-impl ExportedConversation {
-    async fn of(store: &Store, owner: &UserId, conversation: Conversation) -> Result<Self, StoreError> {
-        let id = ConversationId(conversation.id);
-        let branch = store.branch_ids(owner, id).await?;
-        let messages = store.all_messages(owner, id, None, u32::MAX).await?;
-        Ok(Self { conversation, branch, messages })
-    }
 }
 
 impl From<Playlist> for ExportedPlaylist {
@@ -86,64 +70,139 @@ pub(crate) fn pieces(
     try_stream! {
         let _place = at_once.enter(&owner).await;
         yield format!("{{\"user\":{},\"exportedAt\":{},\"conversations\":", json(&owner), json(&Utc::now()));
-        for await piece in list(conversations(&store, &owner)) {
+        for await piece in conversations(&store, &owner) {
             yield piece?;
         }
-        let tasks = store.tasks(&owner, TaskFilter::All).await?;
-        yield format!(",\"tasks\":{},\"library\":", json(&tasks));
-        let tracks = pages(String::new(), |row: &LibraryTrack| row.track_id.clone(), |after| {
-            let (store, owner) = (&store, &owner);
-            async move { store.library_after(owner, &after, ROWS).await }
-        });
-        for await piece in list(tracks) {
-            yield piece?;
+        let own = Rows { store: &store, owner: &owner };
+        for (name, mut list) in own.lists() {
+            yield format!(",\"{name}\":");
+            while let Some(piece) = list.next().await {
+                yield piece?;
+            }
         }
-        let albums = store.albums::<SavedAlbum>(&owner, None).await?;
-        let albums: Vec<_> = albums.into_iter().map(|saved| saved.album.album).collect();
-        yield format!(",\"albums\":{}", json(&albums));
-        let playlists: Vec<_> = store.playlists(&owner).await?.into_iter().map(ExportedPlaylist::from).collect();
-        yield format!(",\"playlists\":{},\"ownFacts\":", json(&playlists));
-        let facts = pages(String::new(), |(id, _): &(String, _)| id.clone(), |after| {
-            let (store, owner) = (&store, &owner);
-            async move { store.own_facts_after(owner, &after, ROWS).await }
-        });
-        for await piece in list(values(facts)) {
-            yield piece?;
-        }
-        yield ",\"openEntries\":".to_owned();
-        let open = pages(Uuid::nil(), |(id, _): &(Uuid, _)| *id, |after| {
-            let (store, owner) = (&store, &owner);
-            async move { store.open_entries_after(owner, after, ROWS).await }
-        });
-        for await piece in list(values(open)) {
-            yield piece?;
-        }
-        let imports = store.imports(&owner, i32::MAX.unsigned_abs(), None).await?;
-        yield format!(",\"imports\":{}", json(&imports));
         let sources = store.folders(&owner).await?;
-        yield format!(",\"sources\":{}", json(&sources));
-        let merges = store.merges(&owner, i32::MAX.unsigned_abs(), None, None).await?;
-        yield format!(",\"merges\":{}", json(&merges));
-        let feedback = store.feedback(&owner).await?;
-        yield format!(",\"feedback\":{}}}", json(&feedback));
+        yield format!(",\"sources\":{}}}", json(&sources));
     }
 }
 
-fn conversations<'a>(
+type Pieces<'a> = BoxStream<'a, Result<String, StoreError>>;
+
+/// The lists of a user, each read page by page.
+struct Rows<'a> {
     store: &'a Store,
     owner: &'a UserId,
-) -> impl Stream<Item = Result<Vec<ExportedConversation>, StoreError>> + Send + 'a {
+}
+
+impl<'a> Rows<'a> {
+    fn lists(&self) -> [(&'static str, Pieces<'a>); 9] {
+        let (store, owner) = (self.store, self.owner);
+        let tasks = starts(|task: &Task| task.id, move |from| store.task_page(owner, TaskFilter::All, ROWS + 1, from));
+        let tracks = pages(
+            String::new(),
+            |row: &LibraryTrack| row.track_id.clone(),
+            move |after| async move { store.library_after(owner, &after, ROWS).await },
+        );
+        let albums = pages(
+            None,
+            |(key, _): &(AlbumKey, SavedAlbum)| Some(key.clone()),
+            move |after| async move { store.albums_after(owner, after.as_ref(), ROWS).await },
+        );
+        let albums = values(albums).map(|page| Ok(page?.into_iter().map(|saved| saved.album).collect::<Vec<_>>()));
+        let facts = pages(
+            String::new(),
+            |(id, _): &(String, _)| id.clone(),
+            move |after| async move { store.own_facts_after(owner, &after, ROWS).await },
+        );
+        let open = pages(
+            Uuid::nil(),
+            |(id, _): &(Uuid, _)| *id,
+            move |after| async move { store.open_entries_after(owner, after, ROWS).await },
+        );
+        let imports = starts(|line: &ImportLine| line.id, move |from| store.imports(owner, ROWS + 1, from));
+        let merges = starts(|line: &MergeLine| line.undo_id, move |from| store.merges(owner, ROWS + 1, from, None));
+        let feedback = pages(
+            None,
+            |one: &Opinion| Some((one.conversation_id, one.item_id.clone())),
+            move |after| async move { store.feedback_after(owner, after.as_ref(), ROWS).await },
+        );
+        [
+            ("tasks", list(tasks).boxed()),
+            ("library", list(tracks).boxed()),
+            ("albums", list(albums).boxed()),
+            ("playlists", list(playlists(store, owner)).boxed()),
+            ("ownFacts", list(values(facts)).boxed()),
+            ("openEntries", list(values(open)).boxed()),
+            ("imports", list(imports).boxed()),
+            ("merges", list(merges).boxed()),
+            ("feedback", list(feedback).boxed()),
+        ]
+    }
+}
+
+fn conversations<'a>(store: &'a Store, owner: &'a UserId) -> impl Stream<Item = Result<String, Error>> + Send + 'a {
     try_stream! {
-        let mut before = None;
+        let (mut before, mut separator) = (None, "[");
         loop {
             let page = store.conversations(owner, None, before, CONVERSATIONS).await?;
             for conversation in page.conversations {
-                let exported = ExportedConversation::of(store, owner, conversation).await?;
-                yield vec![exported];
+                yield separator.to_owned();
+                separator = ",";
+                for await piece in json_pieces(store.clone(), owner.clone(), conversation) {
+                    yield piece?;
+                }
             }
             match page.next {
                 Some(next) => before = Some(ConversationId(next)),
                 None => break,
+            }
+        }
+        yield if separator == "[" { "[]" } else { "]" }.to_owned();
+    }
+}
+
+/// One playlist in memory at a time: it has up to ten thousand tracks.
+fn playlists<'a>(
+    store: &'a Store,
+    owner: &'a UserId,
+) -> impl Stream<Item = Result<Vec<ExportedPlaylist>, StoreError>> + Send + 'a {
+    try_stream! {
+        let mut after = None;
+        loop {
+            let page = store.playlist_lines(owner, after, ROWS).await?;
+            for line in page.playlists {
+                match store.playlist(owner, line.id).await {
+                    Ok(playlist) => yield vec![ExportedPlaylist::from(playlist)],
+                    // It was deleted meanwhile.
+                    Err(StoreError::NotFound) => {}
+                    Err(error) => Err(error)?,
+                }
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+    }
+}
+
+/// The pages of a list whose pages are named by their first row: `read` reads one row more than a page has.
+fn starts<T, F>(
+    id_of: impl Fn(&T) -> Uuid + Send,
+    read: impl Fn(Option<Uuid>) -> F + Send,
+) -> impl Stream<Item = Result<Vec<T>, StoreError>> + Send
+where
+    T: Send,
+    F: Future<Output = Result<Vec<T>, StoreError>> + Send,
+{
+    try_stream! {
+        let mut from = None;
+        loop {
+            let mut rows = read(from).await?;
+            from = rows.get(ROWS as usize).map(&id_of);
+            rows.truncate(ROWS as usize);
+            yield rows;
+            if from.is_none() {
+                break;
             }
         }
     }

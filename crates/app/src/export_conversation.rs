@@ -12,8 +12,11 @@ use store::{Conversation, Store, StoredMessage};
 
 use crate::Error;
 
-const PAGE: u32 = 100;
+/// Messages in memory. The results of tools make some of them long.
+const PAGE: u32 = 20;
 
+/// A conversation with all branches. `branch`: the messages of the branch that is shown, oldest first; `messages`: all of them in
+/// the order they were written, and `parentId` is the id of the parent message.
 pub(crate) fn json_pieces(
     store: Store,
     owner: UserId,

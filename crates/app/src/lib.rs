@@ -115,6 +115,7 @@ pub struct App {
     meter: Meter,
     /// One export of a user at a time: each reads all rows of the user.
     exports: Arc<PerUser>,
+    direct_calls: PerUser,
     readiness: Arc<Readiness>,
     in_use: InUse,
 }
@@ -159,6 +160,7 @@ impl App {
             spawned,
             meter,
             exports: export::exports_at_once(),
+            direct_calls: converse::direct_calls_at_once(config.open_requests),
             shutdown,
             background: CancellationToken::new(),
             config,

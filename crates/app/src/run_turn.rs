@@ -92,6 +92,7 @@ impl Host for App {
         Box::pin(async {
             self.store.forget_old_events().await?;
             self.store.erase_expired().await?;
+            self.store.forget_old_calls().await?;
             self.store.forget_expired_keys().await
         })
     }

@@ -35,7 +35,17 @@ const MOST_COMPLAINTS: usize = 1000;
 /// Maximum number of distinct tracks, and of playlist entries, in one file. Repeated plays are not limited.
 pub const MOST_TRACKS: usize = 200_000;
 
+/// Lyrics of one track, in bytes. They are stored, indexed, and part of every result with the track. The longest songs have
+/// about 20 KB.
+pub const MOST_LYRICS: usize = 32 << 10;
+
+/// A file of one track in each of a million lists would otherwise be a million playlists.
+const MOST_PLAYLISTS: usize = 1000;
+
 const TOO_MANY: &str = "beyond the limit of 200,000 tracks for one file";
+const TOO_LONG: &str = "not on their playlist, which is at its limit of 10,000 tracks or 4 MB of names";
+const TOO_MANY_LISTS: &str = "not on their playlist, beyond the limit of 1,000 playlists for one file";
+const LONG_LYRICS: &str = "with lyrics that were cut at 32 KB";
 const ALBUM: &str = "an album, not a track";
 
 /// Reads all entries. A file that breaks off is rejected as a whole, so that no file is imported in part.
@@ -65,6 +75,8 @@ struct Gathering<'a> {
     playlist: Option<&'a str>,
     known: HashMap<String, usize>,
     n_places: usize,
+    /// By playlist.
+    name_bytes: HashMap<String, usize>,
 }
 
 impl Gathering<'_> {
@@ -75,6 +87,9 @@ impl Gathering<'_> {
         if track.is_album() {
             self.gathered.add_album(track);
             return;
+        }
+        if track.cut_lyrics() {
+            self.gathered.leave_out(LONG_LYRICS);
         }
         let playlist = track.playlist.take().or_else(|| self.playlist.map(str::to_owned));
         let tracks = &mut self.gathered.tracks;
@@ -93,14 +108,31 @@ impl Gathering<'_> {
                 *empty.insert(tracks.len() - 1)
             }
         };
-        match playlist {
-            Some(_) if self.n_places >= MOST_TRACKS => self.gathered.leave_out(TOO_MANY),
-            Some(playlist) => {
-                self.n_places += 1;
-                self.gathered.playlists.entry(playlist).or_default().push(position);
-            }
-            None => {}
+        if let Some(playlist) = playlist {
+            self.list(playlist, position);
         }
+    }
+
+    /// Adds a track to a playlist. What a playlist has no room for is a track of the import nevertheless.
+    fn list(&mut self, playlist: String, position: usize) {
+        let playlists = &mut self.gathered.playlists;
+        let n_playlists = playlists.len();
+        let (is_new, n_tracks) = playlists.get(&playlist).map_or((true, 0), |list| (false, list.len()));
+        let used = self.name_bytes.get(&playlist).copied().unwrap_or_default();
+        let used = used + self.gathered.tracks[position].name_bytes();
+        let too_much = match (is_new, n_tracks) {
+            _ if self.n_places >= MOST_TRACKS => Some(TOO_MANY),
+            (true, _) if n_playlists >= MOST_PLAYLISTS => Some(TOO_MANY_LISTS),
+            (_, music::playlist::MOST_TRACKS..) => Some(TOO_LONG),
+            _ if used > music::playlist::MOST_NAME_BYTES => Some(TOO_LONG),
+            _ => None,
+        };
+        if let Some(why) = too_much {
+            return self.gathered.leave_out(why);
+        }
+        self.n_places += 1;
+        self.name_bytes.insert(playlist.clone(), used);
+        playlists.entry(playlist).or_default().push(position);
     }
 }
 
@@ -154,6 +186,20 @@ impl Gathered {
 }
 
 impl ImportedTrack {
+    /// See [`music::playlist::name_bytes`].
+    fn name_bytes(&self) -> usize {
+        let artists: usize = self.artists.iter().map(String::len).sum();
+        self.title.len() + artists + self.album.as_ref().map_or(0, String::len)
+    }
+
+    /// Cuts lyrics that are too long, after a line if possible. Returns whether it did.
+    fn cut_lyrics(&mut self) -> bool {
+        let Some(lyrics) = self.lyrics.as_mut().filter(|lyrics| lyrics.len() > MOST_LYRICS) else { return false };
+        let cut = lyrics.floor_char_boundary(MOST_LYRICS);
+        lyrics.truncate(lyrics[..cut].rfind('\n').filter(|line| *line > 0).unwrap_or(cut));
+        true
+    }
+
     /// Merges a repetition of the same track: plays are added, missing fields are filled, the earliest addition and
     /// the first and last play are kept.
     fn fold_in(&mut self, again: Self) {

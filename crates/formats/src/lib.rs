@@ -44,7 +44,7 @@ pub use self::{
     folder_import::{audio_of_sheet, tracks_of_file},
     format::Kind,
     formula::formula_guarded,
-    gather::{Gathered, MOST_TRACKS, gather},
+    gather::{Gathered, MOST_LYRICS, MOST_TRACKS, gather},
     path_names::PathNames,
     recognise::{Unrecognised, recognise},
     sound::{NoFingerprint, fingerprint, fingerprint_of},

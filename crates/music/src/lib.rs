@@ -6,6 +6,7 @@ pub mod identity;
 pub mod isrc;
 pub mod lrc;
 pub mod name_words;
+pub mod playlist;
 pub mod scope;
 pub mod track;
 pub mod track_id;

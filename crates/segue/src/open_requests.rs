@@ -62,6 +62,12 @@ impl<K: Hash + Eq + Clone> OpenRequests<K> {
     }
 }
 
+impl<K: Hash + Eq> Place<K> {
+    pub(crate) fn key(&self) -> &K {
+        &self.key
+    }
+}
+
 impl<K: Hash + Eq + Send + Unpin + 'static> Place<K> {
     /// A response keeps its place until the connection has taken its last piece.
     pub(crate) fn held_by(self, response: Response) -> Response {

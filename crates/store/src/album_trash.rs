@@ -1,5 +1,7 @@
 //! Removed albums in the trash. A user saves albums by hand, so they are few, and all of them are read.
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, Utc};
 use engine::UserId;
 use uuid::Uuid;
@@ -32,19 +34,23 @@ impl Store {
 
     /// Erases albums that were removed too long ago to be restored.
     pub(crate) async fn erase_expired_albums(&self) -> Result<(), StoreError> {
-        const SQL: &str = "DELETE FROM library_albums WHERE removed_at < $1";
-        self.write(SQL).bind(self.clock.now() - KEPT).execute().await?;
+        const SQL: &str = "DELETE FROM library_albums WHERE (user_id, album_id) IN
+            (SELECT user_id, album_id FROM library_albums WHERE removed_at < $1 LIMIT 50)";
+        let before = self.clock.now() - KEPT;
+        self.in_parts(SQL, |query| query.bind(before)).await?;
         Ok(())
     }
 }
 
-/// Erases the removed album with this id in the trash. Returns how many there were.
-pub(crate) async fn erase_album(tx: &mut Tx, owner: &UserId, id: Uuid) -> Result<u64, StoreError> {
-    const IDS: &str = "SELECT album_id FROM library_albums WHERE user_id = $1 AND removed_at IS NOT NULL";
+/// The removed albums by their ids in the trash.
+pub(crate) async fn removed_albums(tx: &mut Tx, owner: &UserId) -> Result<HashMap<Uuid, String>, StoreError> {
+    const SQL: &str = "SELECT album_id FROM library_albums WHERE user_id = $1 AND removed_at IS NOT NULL";
+    let albums: Vec<(String,)> = tx.query(SQL).bind(owner.as_str()).fetch_all().await?;
+    Ok(albums.into_iter().map(|(album,)| (trash_id(&album), album)).collect())
+}
+
+/// Erases a removed album. Returns how many there were.
+pub(crate) async fn erase_album(tx: &mut Tx, owner: &UserId, album: &str) -> Result<u64, StoreError> {
     const SQL: &str = "DELETE FROM library_albums WHERE user_id = $1 AND album_id = $2 AND removed_at IS NOT NULL";
-    let albums: Vec<(String,)> = tx.query(IDS).bind(owner.as_str()).fetch_all().await?;
-    match albums.into_iter().find(|(album,)| trash_id(album) == id) {
-        Some((album,)) => Ok(tx.query(SQL).bind(owner.as_str()).bind(album).execute().await?),
-        None => Ok(0),
-    }
+    Ok(tx.query(SQL).bind(owner.as_str()).bind(album).execute().await?)
 }

@@ -1,13 +1,15 @@
 //! Pages of a user's rows for the export. A page begins after the last row of the page before, so that every page costs the
 //! same, and no list is in memory as a whole.
 
+use chrono::{DateTime, Utc};
 use engine::UserId;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    Store, StoreError,
+    Opinion, Store, StoreError,
     library::{LibraryTrack, columns},
 };
 
@@ -55,4 +57,41 @@ impl Store {
         let rows: Vec<(Uuid, Json<Value>)> = page.fetch_all().await?;
         Ok(rows.into_iter().map(|(id, Json(entry))| (id, entry)).collect())
     }
+
+    /// Saved albums, newest first.
+    pub async fn albums_after<A: DeserializeOwned>(
+        &self,
+        owner: &UserId,
+        after: Option<&AlbumKey>,
+        limit: u32,
+    ) -> Result<Vec<(AlbumKey, A)>, StoreError> {
+        const SQL: &str =
+            "SELECT added_at, album_id, album FROM library_albums WHERE user_id = $1 AND removed_at IS NULL
+            AND ($2 IS NULL OR added_at < $2 OR (added_at = $2 AND album_id > $3))
+            ORDER BY added_at DESC, album_id LIMIT $4";
+        let page = self.read(SQL).bind(owner.as_str()).bind(after.map(|(at, _)| *at)).bind(after.map(|(_, id)| id));
+        let rows: Vec<(DateTime<Utc>, String, Json<Value>)> = page.bind(i64::from(limit)).fetch_all().await?;
+        let albums = rows.into_iter().map(|(added_at, id, Json(album))| {
+            let album = serde_json::from_value(album).map_err(|error| sqlx::Error::Decode(error.into()))?;
+            Ok(((added_at, id), album))
+        });
+        albums.collect()
+    }
+
+    /// Feedback, by conversation and item.
+    pub async fn feedback_after(
+        &self,
+        owner: &UserId,
+        after: Option<&(Uuid, String)>,
+        limit: u32,
+    ) -> Result<Vec<Opinion>, StoreError> {
+        const SQL: &str = "SELECT conversation_id, item_id, kind, created_at FROM feedback
+            WHERE user_id = $1 AND ($2 IS NULL OR (conversation_id, item_id) > ($2, $3))
+            ORDER BY conversation_id, item_id LIMIT $4";
+        let page = self.read(SQL).bind(owner.as_str()).bind(after.map(|(id, _)| *id)).bind(after.map(|(_, item)| item));
+        Ok(page.bind(i64::from(limit)).fetch_all().await?)
+    }
 }
+
+/// The place of a saved album in the list of albums: when it was added, and its id.
+pub type AlbumKey = (DateTime<Utc>, String);

@@ -35,12 +35,6 @@ pub struct Opinion {
 from_row!(Opinion { conversation_id, item_id, kind, created_at });
 
 impl Store {
-    pub async fn feedback(&self, owner: &UserId) -> Result<Vec<Opinion>, StoreError> {
-        const SQL: &str = "SELECT conversation_id, item_id, kind, created_at FROM feedback
-            WHERE user_id = $1 ORDER BY created_at, item_id";
-        Ok(self.read(SQL).bind(owner.as_str()).fetch_all().await?)
-    }
-
     /// Stores feedback on each of `items` and replaces earlier feedback. The caller checks that the items exist.
     pub async fn give_feedback(
         &self,

@@ -16,6 +16,7 @@ use super::{
     documents::project,
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
+    room::Room,
 };
 use music::{Track, TrackId};
 
@@ -75,18 +76,19 @@ const CLOSED_AT_ONCE: usize = 500;
 
 const REPORT: &str = "UPDATE imports SET report = $2 WHERE id = $1";
 
-/// The same list of the same file is one playlist, also after several imports. A deleted playlist stays deleted, and
-/// one that its owner has edited is not changed.
-const PUT_PLAYLIST: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks, revision = playlists.revision + 1
-        WHERE playlists.deleted_at IS NULL AND playlists.edited_at IS NULL";
-
 impl Store {
     /// Stores an import with its report. Returns how many tracks are new in the library.
     ///
     /// A file takes several short transactions, so that other users can write in between. The row of the import says
     /// how many tracks are stored. After a crash, a second import of the same file adds the rest.
     pub async fn keep_import(&self, owner: &UserId, import: &NewImport<'_>, report: &Value) -> Result<u64, StoreError> {
+        self.check_room(owner, Room::Tracks).await?;
+        if !import.open.is_empty() {
+            self.check_room(owner, Room::OpenEntries).await?;
+        }
+        if !import.playlists.is_empty() {
+            self.check_room(owner, Room::Playlists).await?;
+        }
         let id = Uuid::now_v7();
         let mut report = report.clone();
         report["kept"] = 0.into();
@@ -95,12 +97,7 @@ impl Store {
         self.keep_moves(owner, import).await?;
         let n_added = self.keep_tracks(owner, import, (id, &mut report)).await?;
         for (title, tracks) in listed_tracks(import) {
-            let mut tx = self.begin_short().await?;
-            let put = async {
-                put_playlist(&mut tx, owner, import.kind, title, &tracks).await?;
-                tx.commit().await
-            };
-            self.undisturbed(put).await?;
+            self.put_playlist(owner, import.kind, title, &tracks).await?;
         }
         self.close_entries(owner, import).await?;
         // All imports lock the entries in the same order, so that they cannot deadlock.
@@ -132,8 +129,9 @@ impl Store {
         let by_id: HashMap<TrackId, &Track> = import.tracks.iter().map(|new| (new.track.id, &new.track)).collect();
         for (from, to) in import.moves {
             let Some(to) = by_id.get(to) else { continue };
-            let mut tx = self.begin_short().await?;
             let from = from.to_string();
+            self.move_in_playlists(owner, &from, to).await?;
+            let mut tx = self.begin_short().await?;
             let moved = async {
                 move_recording(&mut tx, owner, &from, to).await?;
                 project(&mut tx, &[from, to.id.to_string()]).await?;
@@ -212,26 +210,13 @@ async fn put_open(
     Ok(())
 }
 
-pub(crate) async fn put_playlist(
-    tx: &mut Tx,
-    owner: &UserId,
-    kind: &str,
-    title: &str,
-    tracks: &[PlaylistTrack],
-) -> Result<(), StoreError> {
-    let query = tx.query(PUT_PLAYLIST).bind(playlist_id(owner, kind, title)).bind(owner.as_str()).bind(title);
-    query.bind(Json(tracks)).bind_now().execute().await?;
-    Ok(())
-}
-
 /// Playlists with their tracks.
-fn listed_tracks<'a>(import: &NewImport<'a>) -> Vec<(&'a str, Vec<PlaylistTrack>)> {
+fn listed_tracks<'a>(import: &NewImport<'a>) -> impl Iterator<Item = (&'a str, Vec<PlaylistTrack>)> {
     let by_id: HashMap<TrackId, &Track> = import.tracks.iter().map(|new| (new.track.id, &new.track)).collect();
-    let lists = import.playlists.iter().filter(|(_, ids)| !ids.is_empty()).map(|(title, ids)| {
+    import.playlists.iter().filter(|(_, ids)| !ids.is_empty()).map(move |(title, ids)| {
         let tracks = ids.iter().filter_map(|id| by_id.get(id)).map(|track| listed(track));
         (title.as_str(), tracks.collect())
-    });
-    lists.collect()
+    })
 }
 
 pub(crate) fn listed(track: &Track) -> PlaylistTrack {

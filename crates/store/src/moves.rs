@@ -1,19 +1,16 @@
-//! A track of one user is identified as another recording: the track, its files, its playlists and its data are moved.
+//! A track of one user is identified as another recording: the track, its files and its data are moved.
 
 use engine::UserId;
-use sqlx::types::Json;
-use uuid::Uuid;
 
 use super::{
-    PlaylistTrack, StoreError,
+    StoreError,
     db::Tx,
-    imports::listed,
     locks::{lock_documents, lock_library},
 };
 use music::Track;
 
 /// Moves a track of one user from one recording to another. Other users are not affected. The caller projects both
-/// recordings at the end of its transaction.
+/// recordings at the end of its transaction, and moves the track in playlists (`playlist_moves`), which is long.
 pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
     const MERGE: &str = "UPDATE library_tracks SET
             n_plays = n_plays + COALESCE((SELECT n_plays FROM library_tracks o
@@ -49,22 +46,5 @@ pub(crate) async fn move_recording(tx: &mut Tx, owner: &UserId, from: &str, to: 
     }
     tx.query(OLD_AUDIO).bind(owner.as_str()).bind(from).execute().await?;
     tx.query(FORGET).bind(owner.as_str()).bind(from).execute().await?;
-    replace_in_playlists(tx, owner, from, to).await
-}
-
-async fn replace_in_playlists(tx: &mut Tx, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
-    const HOLDING_SQLITE: &str = "SELECT id, tracks FROM playlists WHERE user_id = $1 AND tracks LIKE '%' || $2 || '%'";
-    const HOLDING_POSTGRES: &str =
-        "SELECT id, tracks FROM playlists WHERE user_id = $1 AND tracks::text LIKE '%' || $2 || '%' FOR UPDATE";
-    const PUT: &str = "UPDATE playlists SET tracks = $2 WHERE id = $1";
-    let sql = tx.in_dialect(HOLDING_SQLITE, HOLDING_POSTGRES);
-    let lists: Vec<(Uuid, Json<Vec<PlaylistTrack>>)> =
-        tx.query(sql).bind(owner.as_str()).bind(from).fetch_all().await?;
-    for (id, Json(mut tracks)) in lists {
-        for listed_track in tracks.iter_mut().filter(|listed| listed.track.id.to_string() == from) {
-            listed_track.track = listed(to).track;
-        }
-        tx.query(PUT).bind(id).bind(Json(&tracks)).execute().await?;
-    }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Entries of imports without a confirmed match: listed, matched by the user, dismissed, and searched for again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::TimeDelta;
 use engine::UserId;
@@ -10,16 +10,10 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
-    LEASE, NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
-    db::Tx,
-    documents::project,
-    imports::{listed, playlist_id, put_playlist},
+    LEASE, NewLibraryTrack, Priority, Store, StoreError,
     library_insert::{Removed, insert_tracks},
     locks::lock_library,
-    merge_log::merged_into,
-    moves::move_recording,
 };
-use music::{Track, TrackId};
 
 /// An open entry of a user. The caller defines the types of an entry and its matches.
 #[derive(Clone, Debug)]
@@ -94,6 +88,8 @@ fn decoded<T: DeserializeOwned>(Json(value): Json<Value>) -> Result<T, StoreErro
 pub(crate) const OPEN_ENTRIES: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id
     FROM open_entries WHERE user_id = $1 AND NOT dismissed
     ORDER BY file, CAST(entry ->> 'line' AS INTEGER), id LIMIT $2 OFFSET $3";
+/// How many entries one transaction schedules.
+const RETRIED_AT_ONCE: i64 = 100;
 const QUEUE: &str = "open entries";
 /// All users with open entries, sorted. The query jumps from user to user in the index.
 const OWNERS: &str = "WITH RECURSIVE owners (user_id) AS (
@@ -113,11 +109,6 @@ const CLAIM_POSTGRES: &str = "UPDATE open_entries SET node = $1, lease_until = $
         FOR UPDATE SKIP LOCKED)
     RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
 
-/// Read by an UPDATE, which locks the row, so that a concurrent edit by the owner is not lost.
-const PLAYLIST: &str = "UPDATE playlists SET revision = revision + 1 WHERE id = $1 AND user_id = $2
-    AND deleted_at IS NULL RETURNING tracks";
-const PUT_TRACKS: &str = "UPDATE playlists SET tracks = $2 WHERE id = $1";
-
 impl Store {
     /// A page of the open entries, in the order of their files and lines, without dismissed ones.
     pub async fn open_entries<E, F>(
@@ -131,6 +122,32 @@ impl Store {
     {
         let query = self.read(OPEN_ENTRIES).bind(owner.as_str()).bind(i64::from(limit)).bind(i64::from(offset));
         let rows: Vec<OpenRow> = query.fetch_all().await?;
+        rows.into_iter().map(OpenRow::entry).collect()
+    }
+
+    /// The ids of all open entries, in the same order.
+    pub async fn open_entry_ids(&self, owner: &UserId) -> Result<Vec<Uuid>, StoreError> {
+        const SQL: &str = "SELECT id FROM open_entries WHERE user_id = $1 AND NOT dismissed
+            ORDER BY file, CAST(entry ->> 'line' AS INTEGER), id";
+        let rows: Vec<(Uuid,)> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
+        Ok(rows.into_iter().map(|(id,)| id).collect())
+    }
+
+    /// The entries with these ids, in the order of the ids. One that was matched or dismissed meanwhile is left out.
+    pub async fn open_entries_of<E, F>(&self, owner: &UserId, ids: &[Uuid]) -> Result<Vec<OpenEntry<E, F>>, StoreError>
+    where
+        E: DeserializeOwned,
+        F: DeserializeOwned,
+    {
+        const SQLITE: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
+            WHERE user_id = $1 AND NOT dismissed AND id IN (SELECT unhex(value) FROM json_each($2))";
+        const POSTGRES: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
+            WHERE user_id = $1 AND NOT dismissed AND id IN (SELECT jsonb_array_elements_text($2)::uuid)";
+        let places: HashMap<Uuid, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+        let hex: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
+        let query = self.read(self.in_dialect(SQLITE, POSTGRES)).bind(owner.as_str()).bind(Json(hex));
+        let mut rows: Vec<OpenRow> = query.fetch_all().await?;
+        rows.sort_by_key(|row| places.get(&row.id).copied());
         rows.into_iter().map(OpenRow::entry).collect()
     }
 
@@ -155,11 +172,26 @@ impl Store {
 
     /// Schedules a search for every open entry now. Returns how many.
     pub async fn retry_entries(&self, owner: &UserId) -> Result<u64, StoreError> {
-        const SQLITE: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE user_id = $1 AND NOT dismissed";
+        const SQLITE: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE id IN (SELECT id FROM open_entries
+                WHERE user_id = $1 AND id > $3 AND NOT dismissed ORDER BY id LIMIT $4) RETURNING id";
         const POSTGRES: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE id IN (SELECT id FROM open_entries
-            WHERE user_id = $1 AND NOT dismissed ORDER BY id FOR UPDATE)";
-        let again = self.write(self.in_dialect(SQLITE, POSTGRES)).bind(owner.as_str()).bind_now().execute().await?;
-        Ok(again)
+                WHERE user_id = $1 AND id > $3 AND NOT dismissed ORDER BY id LIMIT $4 FOR UPDATE) RETURNING id";
+        let (sql, mut n_entries, mut after) = (self.in_dialect(SQLITE, POSTGRES), 0, Uuid::nil());
+        loop {
+            let mut tx = self.begin_short().await?;
+            let part = async {
+                let query = tx.query(sql).bind(owner.as_str()).bind_now().bind(after).bind(RETRIED_AT_ONCE);
+                let rows: Vec<(Uuid,)> = query.fetch_all().await?;
+                tx.commit().await?;
+                Ok::<_, StoreError>(rows)
+            };
+            let rows = self.undisturbed(part).await?;
+            n_entries += rows.len() as u64;
+            match rows.into_iter().max() {
+                Some((last,)) => after = last,
+                None => return Ok(n_entries),
+            }
+        }
     }
 
     /// Claims open entries that are due, divided between their owners, so that no other node searches for them.
@@ -194,19 +226,19 @@ impl Store {
         rows.into_iter().map(OpenRow::claim).collect()
     }
 
-    /// Stores the result of a search. A match is added to the library and to the playlists of the entry, and the entry
-    /// is deleted, in one transaction.
+    /// Stores the result of a search. A match is added to the playlists of the entry, each of which is one transaction, because
+    /// it is long. Then it is added to the library and the entry is deleted, in one transaction.
     pub async fn resolve_entry(&self, owner: &UserId, id: Uuid, resolution: &Resolution) -> Result<(), StoreError> {
         const STILL_OPEN: &str = "UPDATE open_entries SET found = $3, due_at = $4, node = NULL, lease_until = NULL
             WHERE user_id = $1 AND id = $2";
+        if let Resolution::Matched(new) = resolution {
+            return self.keep_match(owner, id, new).await;
+        }
         let mut tx = self.begin().await?;
-        match resolution {
-            Resolution::Open { found, after } => {
-                let due_at = tx.now() + *after;
-                let query = tx.query(STILL_OPEN).bind(owner.as_str()).bind(id).bind(Json(found)).bind(due_at);
-                query.execute().await?;
-            }
-            Resolution::Matched(new) => keep_match(&mut tx, owner, id, new).await?,
+        if let Resolution::Open { found, after } = resolution {
+            let due_at = tx.now() + *after;
+            let query = tx.query(STILL_OPEN).bind(owner.as_str()).bind(id).bind(Json(found)).bind(due_at);
+            query.execute().await?;
         }
         tx.commit().await
     }
@@ -232,65 +264,19 @@ impl Store {
 
     /// Adds the track of an entry to its owner's library and to the playlists of the entry.
     pub async fn give_track(&self, owner: &UserId, id: Uuid, new: &NewLibraryTrack) -> Result<(), StoreError> {
-        const SQL: &str = "UPDATE open_entries SET recording_id = $3 WHERE user_id = $1 AND id = $2
-            RETURNING kind, playlists";
+        const SQL: &str = "UPDATE open_entries SET recording_id = $3 WHERE user_id = $1 AND id = $2";
+        const LISTS: &str = "SELECT kind, playlists FROM open_entries WHERE user_id = $1 AND id = $2";
+        let row: Option<(String, Json<BTreeSet<String>>)> =
+            self.read(LISTS).bind(owner.as_str()).bind(id).fetch_optional().await?;
+        let (kind, Json(playlists)) = row.ok_or(StoreError::NotFound)?;
+        self.add_to_playlists(owner, &kind, &playlists, &new.track).await?;
         let mut tx = self.begin().await?;
         lock_library(&mut tx, owner.as_str()).await?;
         let query = tx.query(SQL).bind(owner.as_str()).bind(id).bind(new.track.id.to_string());
-        let row: Option<(String, Json<BTreeSet<String>>)> = query.fetch_optional().await?;
-        let (kind, Json(playlists)) = row.ok_or(StoreError::NotFound)?;
+        if query.execute().await? == 0 {
+            return Err(StoreError::NotFound);
+        }
         insert_tracks(&mut tx, owner, std::slice::from_ref(new), Removed::StaysAway, Priority::Import).await?;
-        add_to_playlists(&mut tx, owner, &kind, &playlists, &new.track).await?;
         tx.commit().await
     }
-}
-
-async fn keep_match(tx: &mut Tx, owner: &UserId, id: Uuid, new: &NewLibraryTrack) -> Result<(), StoreError> {
-    const GONE: &str =
-        "DELETE FROM open_entries WHERE user_id = $1 AND id = $2 RETURNING kind, playlists, recording_id";
-    lock_library(tx, owner.as_str()).await?;
-    let gone: Option<(String, Json<BTreeSet<String>>, Option<String>)> =
-        tx.query(GONE).bind(owner.as_str()).bind(id).fetch_optional().await?;
-    let (kind, Json(playlists), meanwhile) = gone.ok_or(StoreError::NotFound)?;
-    let merged = match &meanwhile {
-        Some(meanwhile) => merged_into(tx, owner, meanwhile).await?,
-        None => None,
-    };
-    // The owner or the sound decided which recording it is, which counts more than a search by name.
-    if merged.as_ref().is_some_and(|into| into.parse::<TrackId>().is_ok_and(|id| id.isrc().is_some())) {
-        return Ok(());
-    }
-    // A track that a code refers to is an independent track. Only the track that represented the entry is moved.
-    let moved = merged.or(meanwhile).filter(|id| id.parse::<TrackId>().is_ok_and(|id| id.isrc().is_none()));
-    if let Some(moved) = &moved {
-        move_recording(tx, owner, moved, &new.track).await?;
-    }
-    // The owner may have removed it since.
-    let removed = if moved.is_some() { Removed::StaysAway } else { Removed::ComesBack };
-    insert_tracks(tx, owner, std::slice::from_ref(new), removed, Priority::Import).await?;
-    project(tx, &moved.into_iter().chain([new.track.id.to_string()]).collect::<Vec<_>>()).await?;
-    add_to_playlists(tx, owner, &kind, &playlists, &new.track).await
-}
-
-async fn add_to_playlists(
-    tx: &mut Tx,
-    owner: &UserId,
-    kind: &str,
-    titles: &BTreeSet<String>,
-    track: &Track,
-) -> Result<(), StoreError> {
-    for title in titles {
-        let list = playlist_id(owner, kind, title);
-        let old: Option<(Json<Vec<PlaylistTrack>>,)> =
-            tx.query(PLAYLIST).bind(list).bind(owner.as_str()).fetch_optional().await?;
-        let Some((Json(mut tracks),)) = old else {
-            put_playlist(tx, owner, kind, title, &[listed(track)]).await?;
-            continue;
-        };
-        if tracks.iter().all(|other| other.track.id != track.id) {
-            tracks.push(listed(track));
-            tx.query(PUT_TRACKS).bind(list).bind(Json(&tracks)).execute().await?;
-        }
-    }
-    Ok(())
 }

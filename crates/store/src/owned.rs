@@ -1,5 +1,7 @@
 //! Whether a track is in the library. Every tool asks this.
 
+use std::collections::{HashMap, HashSet};
+
 use engine::UserId;
 use sqlx::types::Json;
 
@@ -105,7 +107,8 @@ impl Store {
             .bind(Json(ids))
             .fetch_all()
             .await?;
-        Ok(candidates.iter().map(|candidate| owned.iter().any(|row| row.is(candidate))).collect())
+        let owned = OwnedNames::of(owned);
+        Ok(candidates.iter().map(|candidate| owned.has(candidate)).collect())
     }
 }
 
@@ -155,16 +158,126 @@ struct OwnedRow {
 }
 from_row!(OwnedRow { recording_id, isrc, tidal_id, name, duration });
 
-impl OwnedRow {
-    fn is(&self, candidate: &Candidate) -> bool {
-        let is_it = candidate.id.is_some_and(|id| id.to_string() == self.recording_id);
-        let same_code = candidate.isrc.as_ref().is_some_and(|isrc| Some(isrc.as_str()) == self.isrc.as_deref());
-        let same_id = candidate.tidal_id.is_some() && candidate.tidal_id == self.tidal_id;
-        let same_name = candidate.name == self.name;
+/// The rows that were found, by each name of a recording. A candidate costs a few lookups, however many rows there are: a
+/// playlist and the library that it is compared with have ten thousand each.
+#[derive(Default)]
+struct OwnedNames {
+    ids: HashSet<String>,
+    tidal_ids: HashSet<String>,
+    codes: HashSet<String>,
+    names: HashMap<String, SameName>,
+}
+
+/// The rows with one name.
+#[derive(Default)]
+struct SameName {
+    codes: HashSet<String>,
+    /// Sorted.
+    lengths: Vec<f64>,
+    has_unknown_length: bool,
+}
+
+impl OwnedNames {
+    fn of(rows: Vec<OwnedRow>) -> Self {
+        let mut owned = Self::default();
+        for OwnedRow { recording_id, isrc, tidal_id, name, duration } in rows {
+            let same_name = owned.names.entry(name).or_default();
+            match duration {
+                Some(length) => same_name.lengths.push(length),
+                None => same_name.has_unknown_length = true,
+            }
+            same_name.codes.extend(isrc.clone());
+            owned.codes.extend(isrc);
+            owned.ids.insert(recording_id);
+            owned.tidal_ids.extend(tidal_id);
+        }
+        owned.names.values_mut().for_each(|same_name| same_name.lengths.sort_by(f64::total_cmp));
+        owned
+    }
+
+    fn has(&self, candidate: &Candidate) -> bool {
+        let is_it = candidate.id.is_some_and(|id| self.ids.contains(&id.to_string()));
+        let same_id = candidate.tidal_id.as_ref().is_some_and(|id| self.tidal_ids.contains(id));
+        let same_code = || candidate.isrc.as_ref().is_some_and(|isrc| self.codes.contains(isrc.as_str()));
         // Movements of one work share a code, so the code decides only if the names do not contradict it.
         is_it
             || same_id
-            || (same_name && (same_code || same_length(candidate.duration, self.duration)))
-            || (same_code && candidate.id.is_none_or(|id| Some(id) == candidate.isrc.as_ref().map(TrackId::of_isrc)))
+            || self.names.get(&candidate.name).is_some_and(|same_name| same_name.has(candidate))
+            || (candidate.id.is_none_or(|id| Some(id) == candidate.isrc.as_ref().map(TrackId::of_isrc)) && same_code())
+    }
+}
+
+impl SameName {
+    fn has(&self, candidate: &Candidate) -> bool {
+        let Some(length) = candidate.duration else { return true };
+        let next = self.lengths.partition_point(|other| *other < length);
+        let nearest = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|at| self.lengths.get(at));
+        self.has_unknown_length
+            || candidate.isrc.as_ref().is_some_and(|isrc| self.codes.contains(isrc.as_str()))
+            || nearest.into_iter().any(|other| same_length(Some(length), Some(*other)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, isrc: Option<&str>, name: &str, duration: Option<f64>) -> OwnedRow {
+        let isrc = isrc.map(str::to_owned);
+        OwnedRow { recording_id: id.into(), isrc, tidal_id: Some(format!("t{id}")), name: name.into(), duration }
+    }
+
+    fn candidate(isrc: Option<&str>, name: &str, duration: Option<f64>) -> Candidate {
+        let isrc: Option<Isrc> = isrc.map(|isrc| isrc.parse().unwrap());
+        Candidate { id: None, isrc, tidal_id: None, name: name.into(), duration }
+    }
+
+    #[test]
+    fn a_track_is_owned_by_its_id_its_code_its_catalogue_id_or_its_name_and_length() {
+        let id = TrackId::of_tidal("1");
+        let rows = vec![
+            row(&id.to_string(), Some("XSGUE2600001"), "a||x", Some(200.0)),
+            row("other", None, "a||x", Some(100.0)),
+            row("unknown", None, "b||x", None),
+        ];
+        let owned = OwnedNames::of(rows);
+        let other = TrackId::of_tidal("2");
+        let cases = [
+            ("its id", Candidate { id: Some(id), ..candidate(None, "z", None) }, true),
+            ("another id", Candidate { id: Some(other), ..candidate(None, "z", None) }, false),
+            ("its catalogue id", Candidate { tidal_id: Some("tother".into()), ..candidate(None, "z", None) }, true),
+            ("its code", candidate(Some("XSGUE2600001"), "z", None), true),
+            (
+                "its code, as another movement",
+                Candidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "z", None) },
+                false,
+            ),
+            (
+                "its code and its name",
+                Candidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "a||x", Some(9.0)) },
+                true,
+            ),
+            ("its name and its length", candidate(None, "a||x", Some(201.0)), true),
+            ("its name and the shorter length", candidate(None, "a||x", Some(99.0)), true),
+            ("its name with another length", candidate(None, "a||x", Some(150.0)), false),
+            ("its name without a length", candidate(None, "a||x", None), true),
+            ("its name, whose length is unknown", candidate(None, "b||x", Some(150.0)), true),
+        ];
+        for (what, candidate, expected) in cases {
+            assert_eq!(owned.has(&candidate), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn the_work_does_not_grow_with_the_square_of_a_playlist() {
+        const N: usize = 100_000;
+        // The worst case: all have one name, and no length is the same.
+        let rows = (0..N).map(|n| row(&n.to_string(), None, "a||x", Some(n as f64 * 10.0))).collect();
+        let candidates: Vec<_> = (0..N).map(|n| candidate(None, "a||x", Some(n as f64 * 10.0 + 5.0))).collect();
+        let began = std::time::Instant::now();
+        let owned = OwnedNames::of(rows);
+        assert_eq!(candidates.iter().filter(|candidate| owned.has(candidate)).count(), 0);
+        // Ten thousand million comparisons take minutes, also in a release build.
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 }

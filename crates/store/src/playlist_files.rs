@@ -6,10 +6,7 @@ use engine::UserId;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{
-    PlaylistTrack, Store, StoreError,
-    imports::{listed, put_playlist},
-};
+use super::{PlaylistTrack, Store, StoreError, imports::listed};
 use music::Track;
 
 /// A playlist file as the last scan found it.
@@ -63,18 +60,18 @@ impl Store {
             WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
         const POSTGRES: &str = "SELECT recording_id, isrc, title, artist, album, duration FROM library_tracks
             WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
-        let mut tx = self.begin().await?;
-        let sql = tx.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<ListedRow> = tx.query(sql).bind(owner.as_str()).bind(Json(tracks)).fetch_all().await?;
+        let sql = self.in_dialect(SQLITE, POSTGRES);
+        let rows: Vec<ListedRow> = self.read(sql).bind(owner.as_str()).bind(Json(tracks)).fetch_all().await?;
         let known: HashMap<String, Track> =
             rows.into_iter().filter_map(|row| Some((row.recording_id.clone(), row.track()?))).collect();
         let tracks: Vec<PlaylistTrack> = tracks.iter().filter_map(|id| known.get(id)).map(listed).collect();
         if !tracks.is_empty() {
-            put_playlist(&mut tx, owner, &kind_of(&file.path), title, &tracks).await?;
+            self.put_playlist(owner, &kind_of(&file.path), title, &tracks).await?;
         }
-        let query = tx.query(PUT).bind(owner.as_str()).bind(&file.path).bind(source).bind(file.size);
+        // Last: after a crash before it, the next scan reads the file again.
+        let query = self.write(PUT).bind(owner.as_str()).bind(&file.path).bind(source).bind(file.size);
         query.bind(file.modified_ms).bind(file.n_missing).execute().await?;
-        tx.commit().await
+        Ok(())
     }
 
     /// Forgets a deleted playlist file. Its playlist is kept, because the user may have added tracks to it.

@@ -138,14 +138,6 @@ impl Store {
         Ok(PlaylistPage { playlists: rows.into_iter().map(PlaylistLine::from).collect(), next })
     }
 
-    /// All playlists, newest first, with all tracks.
-    pub async fn playlists(&self, owner: &UserId) -> Result<Vec<Playlist>, StoreError> {
-        const SQL: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
-            WHERE user_id = $1 AND deleted_at IS NULL ORDER BY created_at DESC, id DESC";
-        let rows: Vec<PlaylistRow> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
-        Ok(rows.into_iter().map(Playlist::from).collect())
-    }
-
     pub async fn playlist(&self, owner: &UserId, id: PlaylistId) -> Result<Playlist, StoreError> {
         const SQL: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
             WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";

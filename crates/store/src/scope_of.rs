@@ -1,6 +1,6 @@
 //! The scope of a caller, and the documents that the caller's names refer to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::UserId;
 use sqlx::types::Json;
@@ -71,11 +71,11 @@ impl Store {
                     WHERE kind = 'isrc' AND value IN (SELECT jsonb_array_elements_text($1))
                 UNION SELECT recording_id FROM library_tracks WHERE isrc IN (SELECT jsonb_array_elements_text($1)))"
         );
-        let (mut codes, mut ids): (Vec<&Isrc>, Vec<TrackId>) = (vec![], vec![]);
+        let (mut codes, mut ids): (BTreeSet<&Isrc>, BTreeSet<TrackId>) = Default::default();
         for name in names {
             match name {
-                TrackRef::Isrc(isrc) => codes.push(isrc),
-                TrackRef::Id(id) => ids.push(*id),
+                TrackRef::Isrc(isrc) => _ = codes.insert(isrc),
+                TrackRef::Id(id) => _ = ids.insert(*id),
             }
         }
         let mut visible: BTreeMap<TrackRef, Vec<Visible>> = BTreeMap::new();
@@ -88,7 +88,7 @@ impl Store {
         if !codes.is_empty() {
             let sql = self.in_dialect(BY_ISRC_SQLITE, BY_ISRC_POSTGRES);
             for found in self.look_up(sql, Json(&codes), scope).await? {
-                if let Some(isrc) = found.track.isrc.clone().filter(|isrc| codes.contains(&isrc)) {
+                if let Some(isrc) = found.track.isrc.clone().filter(|isrc| codes.contains(isrc)) {
                     visible.entry(TrackRef::Isrc(isrc)).or_default().push(found);
                 }
             }
@@ -98,15 +98,21 @@ impl Store {
 
     /// Tracks in scope with this title by this artist, in any version. The artist may be empty.
     pub async fn visible_named(&self, scope: &Scope, title: &str, artist: &str) -> Result<Vec<Track>, StoreError> {
-        const SQLITE: &str = visible_sqlite!(
-            "d.name >= json_extract($1, '$[0]') AND d.name < json_extract($1, '$[1]')
-             AND (json_extract($1, '$[2]') = ''
-                OR substr(d.name, length(d.name) - length(json_extract($1, '$[2]')) + 1) = json_extract($1, '$[2]'))"
+        const SQLITE: &str = concat!(
+            visible_sqlite!(
+                "d.name >= json_extract($1, '$[0]') AND d.name < json_extract($1, '$[1]')
+                 AND (json_extract($1, '$[2]') = ''
+                    OR substr(d.name, length(d.name) - length(json_extract($1, '$[2]')) + 1) = json_extract($1, '$[2]'))"
+            ),
+            " LIMIT 50"
         );
-        const POSTGRES: &str = visible_postgres!(
-            "d.name COLLATE \"C\" >= ($1::jsonb ->> 0) AND d.name COLLATE \"C\" < ($1::jsonb ->> 1)
-             AND (($1::jsonb ->> 2) = ''
-                OR substr(d.name, length(d.name) - length($1::jsonb ->> 2) + 1) = ($1::jsonb ->> 2))"
+        const POSTGRES: &str = concat!(
+            visible_postgres!(
+                "d.name COLLATE \"C\" >= ($1::jsonb ->> 0) AND d.name COLLATE \"C\" < ($1::jsonb ->> 1)
+                 AND (($1::jsonb ->> 2) = ''
+                    OR substr(d.name, length(d.name) - length($1::jsonb ->> 2) + 1) = ($1::jsonb ->> 2))"
+            ),
+            " LIMIT 50"
         );
         let name = music::identity::RecordingName::new(title, None, artist);
         // A name is `title|version|artist`, and `}` is the character after `|`.
@@ -114,7 +120,7 @@ impl Store {
         let ending = if name.artist().is_empty() { String::new() } else { format!("|{}", name.artist()) };
         let sql = self.in_dialect(SQLITE, POSTGRES);
         let found = self.look_up(sql, Json([from, to, ending]), scope).await?;
-        Ok(found.into_iter().take(50).map(|found| found.track).collect())
+        Ok(found.into_iter().map(|found| found.track).collect())
     }
 
     async fn look_up<T>(&self, sql: &'static str, asked: Json<T>, scope: &Scope) -> Result<Vec<Visible>, StoreError>

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{
     Store, StoreError,
     db::Tx,
+    room::Room,
     task_order::{TaskPlace, place},
     undo::{Change, remember},
 };
@@ -132,6 +133,7 @@ impl Store {
     }
 
     pub async fn add_task(&self, owner: &UserId, new: NewTask<'_>, call: Option<CallId>) -> Result<Task, StoreError> {
+        self.check_room(owner, Room::Tasks).await?;
         let mut tx = self.begin().await?;
         let task = self
             .settle(&mut tx, call, async |tx| {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     Store, StoreError,
-    album_trash::erase_album,
+    album_trash::{erase_album, removed_albums},
     db::Tx,
     documents::project,
     locks::{lock_documents, lock_library},
@@ -145,9 +145,13 @@ impl Store {
                 return Ok(n_erased);
             }
             let ids: Vec<Uuid> = items.iter().map(|item| item.id).collect();
-            let mut tx = self.begin().await?;
-            let n_now = erase(&mut tx, owner, &ids, self.clock.now()).await?;
-            tx.commit().await?;
+            let (mut tx, at) = (self.begin_short().await?, self.clock.now());
+            let erasing = async {
+                let n_now = erase(&mut tx, owner, &ids, at).await?;
+                tx.commit().await?;
+                Ok::<u64, StoreError>(n_now)
+            };
+            let n_now = self.undisturbed(erasing).await?;
             n_erased += n_now;
             // Another request restored the item meanwhile.
             if n_now == 0 {
@@ -159,29 +163,34 @@ impl Store {
     /// Erases items that were deleted too long ago to be restored. The removal of a track stays stored, so that an
     /// import or a folder scan does not add the track again.
     pub async fn erase_expired(&self) -> Result<(), StoreError> {
-        const CONVERSATIONS: &str = "DELETE FROM conversations WHERE deleted_at < $1";
-        const TASKS: &str = "DELETE FROM tasks WHERE deleted_at < $1";
-        const PLAYLISTS: &str = "UPDATE playlists SET tracks = '[]', description = '', erased_at = $2
-            WHERE deleted_at < $1 AND erased_at IS NULL";
+        const CONVERSATIONS: &str = "DELETE FROM conversations WHERE id IN
+            (SELECT id FROM conversations WHERE deleted_at < $1 LIMIT 5)";
+        const TASKS: &str = "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE deleted_at < $1 LIMIT 100)";
+        const PLAYLISTS: &str = "UPDATE playlists SET tracks = '[]', description = '', erased_at = $2 WHERE id IN
+            (SELECT id FROM playlists WHERE deleted_at < $1 AND erased_at IS NULL LIMIT 10)";
         let now = self.clock.now();
-        self.write(CONVERSATIONS).bind(now - KEPT).execute().await?;
-        self.write(TASKS).bind(now - KEPT).execute().await?;
-        self.write(PLAYLISTS).bind(now - KEPT).bind(now).execute().await?;
+        self.in_parts(CONVERSATIONS, |query| query.bind(now - KEPT)).await?;
+        self.in_parts(TASKS, |query| query.bind(now - KEPT)).await?;
+        self.in_parts(PLAYLISTS, |query| query.bind(now - KEPT).bind(now)).await?;
         self.erase_expired_albums().await
     }
 }
 
 /// How many items are erased in one transaction.
-const AT_ONCE: u32 = 100;
+const AT_ONCE: u32 = 10;
 
 /// Erases deleted items, and the undo data that contains their content. Returns how many there were.
 async fn erase(tx: &mut Tx, owner: &UserId, ids: &[Uuid], at: DateTime<Utc>) -> Result<u64, StoreError> {
     let recordings: Vec<String> = ids.iter().map(Uuid::to_string).collect();
     lock_library(tx, owner.as_str()).await?;
     lock_documents(tx, &recordings).await?;
+    let albums = removed_albums(tx, owner).await?;
     let (mut n_erased, mut tracks) = (0, vec![]);
     for (id, recording) in ids.iter().zip(recordings) {
-        let n_others = erase_other(tx, owner, *id, at).await?;
+        let n_others = match albums.get(id) {
+            Some(album) => erase_album(tx, owner, album).await?,
+            None => erase_other(tx, owner, *id, at).await?,
+        };
         let n_tracks = if n_others == 0 { erase_track(tx, owner, &recording, at).await? } else { 0 };
         if n_tracks > 0 {
             tracks.push(recording);
@@ -199,11 +208,10 @@ async fn erase_other(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -
     const TASK: &str = "DELETE FROM tasks WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL";
     const PLAYLIST: &str = "UPDATE playlists SET tracks = '[]', description = '', erased_at = $3
         WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL AND erased_at IS NULL";
-    const UNDOS: &str = "DELETE FROM undos WHERE user_id = $1 AND CAST(change AS TEXT) LIKE '%' || $2 || '%'";
+    const UNDOS: &str = "DELETE FROM undos WHERE user_id = $1 AND object_id = $2";
     let mut n_erased = tx.query(CONVERSATION).bind(id).bind(owner.as_str()).execute().await?;
     n_erased += tx.query(TASK).bind(id).bind(owner.as_str()).execute().await?;
     n_erased += tx.query(PLAYLIST).bind(id).bind(owner.as_str()).bind(at).execute().await?;
-    n_erased += erase_album(tx, owner, id).await?;
     if n_erased > 0 {
         tx.query(UNDOS).bind(owner.as_str()).bind(id.to_string()).execute().await?;
     }

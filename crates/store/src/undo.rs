@@ -35,6 +35,19 @@ pub(crate) enum Change {
     TracksRemoved { ids: Vec<String> },
 }
 
+impl Change {
+    /// The playlist or task that was changed.
+    fn object_id(&self) -> Option<String> {
+        match self {
+            Self::PlaylistMade { id, .. } | Self::Playlist { id, .. } => Some(id.to_string()),
+            Self::TaskAdded { id, .. } | Self::TaskChanged { id, .. } | Self::TaskDeleted { id } => {
+                Some(id.to_string())
+            }
+            Self::TracksRemoved { .. } => None,
+        }
+    }
+}
+
 /// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -57,10 +70,13 @@ pub(crate) async fn remember(
     call: Option<CallId>,
     change: &Change,
 ) -> Result<UndoId, StoreError> {
-    const INSERT: &str = "INSERT INTO undos (id, user_id, change, created_at) VALUES ($1, $2, $3, $4)";
-    const FORGET: &str = "DELETE FROM undos WHERE user_id = $1 AND created_at < $2";
+    const INSERT: &str = "INSERT INTO undos (id, user_id, change, created_at, object_id) VALUES ($1, $2, $3, $4, $5)";
+    // A few with each change, so that no change waits for the end of a busy month.
+    const FORGET: &str = "DELETE FROM undos WHERE id IN (SELECT id FROM undos
+        WHERE user_id = $1 AND created_at < $2 ORDER BY created_at LIMIT 10)";
     let (id, at) = (call.map_or_else(UndoId::new, |call| UndoId(call.0)), tx.now());
-    tx.query(INSERT).bind(id.0).bind(owner.as_str()).bind(Json(change)).bind(at).execute().await?;
+    let insert = tx.query(INSERT).bind(id.0).bind(owner.as_str()).bind(Json(change)).bind(at);
+    insert.bind(change.object_id()).execute().await?;
     tx.query(FORGET).bind(owner.as_str()).bind(at - KEPT).execute().await?;
     Ok(id)
 }

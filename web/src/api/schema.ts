@@ -971,7 +971,8 @@ export interface ImportAnswer {
    */
   alreadyThere: number;
   /**
-   * Entries that match several recordings: choose one with `POST /api/library/unmatched/{id}`.
+   * Entries that match several recordings, the first thousand: choose one with `POST /api/library/unmatched/{id}`. `files` has
+   * the counts, and `GET /api/library/unmatched` all entries.
    */
   ambiguous: OpenItem[];
   /**
@@ -989,7 +990,8 @@ export interface ImportAnswer {
    */
   tracks: number;
   /**
-   * Entries that no catalogue has confirmed. They are tracks of the library, and Segue searches for them again.
+   * Entries that no catalogue has confirmed, the first thousand. They are tracks of the library, and Segue searches for them
+   * again.
    */
   unmatched: OpenItem[];
 }
@@ -1131,7 +1133,14 @@ export interface PlaylistLine {
 }
 export interface ListTasksOutput {
   durationMs: number;
+  /**
+   * Set if there are more; `GET /api/tasks` has pages.
+   */
+  hasMore: boolean;
   summary: string;
+  /**
+   * At most 500.
+   */
   tasks: Task[];
 }
 export interface Task {

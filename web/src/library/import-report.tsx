@@ -4,14 +4,23 @@ import { localeNow, plural, t } from '../i18n';
 import { count } from '../ui/format';
 
 export function ImportReport({ answer }: { answer: ImportAnswer }) {
-  const { tracks, added, alreadyThere, ambiguous, unmatched, files } = answer;
+  const { tracks, added, alreadyThere, files } = answer;
+  // The lists have at most a thousand entries each; the files have the counts.
+  const ambiguous = Math.max(
+    answer.ambiguous.length,
+    files.reduce((sum, file) => sum + file.ambiguous, 0),
+  );
+  const unmatched = Math.max(
+    answer.unmatched.length,
+    files.reduce((sum, file) => sum + file.unmatched, 0),
+  );
   const failures = distinctFailures(answer.failures);
   const facts = [
     count(tracks, 'track'),
     plural(added, '{n} new', '{n} new'),
     alreadyThere > 0 && plural(alreadyThere, '{n} already there', '{n} already there'),
-    ambiguous.length > 0 && plural(ambiguous.length, '{n} to choose', '{n} to choose'),
-    unmatched.length > 0 && plural(unmatched.length, '{n} not found yet', '{n} not found yet'),
+    ambiguous > 0 && plural(ambiguous, '{n} to choose', '{n} to choose'),
+    unmatched > 0 && plural(unmatched, '{n} not found yet', '{n} not found yet'),
     failures.length > 0 && plural(failures.length, '{n} unreadable', '{n} unreadable'),
   ].filter(Boolean);
   return (

@@ -22,9 +22,11 @@ pub struct ImportAnswer {
     pub added: u64,
     /// Tracks that were already in the library.
     pub already_there: u64,
-    /// Entries that match several recordings: choose one with `POST /api/library/unmatched/{id}`.
+    /// Entries that match several recordings, the first thousand: choose one with `POST /api/library/unmatched/{id}`. `files` has
+    /// the counts, and `GET /api/library/unmatched` all entries.
     pub ambiguous: Vec<OpenItem>,
-    /// Entries that no catalogue has confirmed. They are tracks of the library, and Segue searches for them again.
+    /// Entries that no catalogue has confirmed, the first thousand. They are tracks of the library, and Segue searches for them
+    /// again.
     pub unmatched: Vec<OpenItem>,
     /// Entries that cannot be used, by line; the first thousand.
     pub failures: Vec<LineFailure>,
@@ -114,7 +116,9 @@ impl ImportAnswer {
             answer.already_there += kept.n_already_there;
             for item in open.iter().map(OpenItem::from) {
                 let list = if item.outcome == AMBIGUOUS { &mut answer.ambiguous } else { &mut answer.unmatched };
-                list.push(item);
+                if list.len() < MOST_LISTED {
+                    list.push(item);
+                }
             }
             answer.failures.extend(report.unusable.iter().map(|error| LineFailure {
                 file: report.file.clone(),
@@ -152,6 +156,8 @@ impl FileCounts {
 }
 
 const AMBIGUOUS: &str = "ambiguous";
+/// How many entries of one outcome an answer lists, of all files.
+const MOST_LISTED: usize = 1000;
 
 impl From<&OpenLine> for OpenItem {
     fn from(open: &OpenLine) -> Self {
@@ -181,8 +187,11 @@ impl From<&OpenLine> for OpenItem {
     }
 }
 
-/// Open entries as a CSV file that the user can correct and import again.
-pub fn open_entries_csv(open: &[OpenLine]) -> String {
+/// The first line of the CSV file of open entries, which the user can correct and import again.
+pub(crate) const CSV_HEADING: &str = "Title,Artist,Album,Duration,ISRC,Outcome,Reason,File,Line\n";
+
+/// Lines of that file.
+pub(crate) fn csv_lines(open: &[OpenLine]) -> String {
     let mut table = csv::Writer::from_writer(vec![]);
     let rows = open.iter().map(|open| {
         let OpenItem { title, artist, album, duration, outcome, reason, file, line, .. } = OpenItem::from(open);
@@ -192,8 +201,7 @@ pub fn open_entries_csv(open: &[OpenLine]) -> String {
         [title, artist, album, seconds, isrcs.join(" "), outcome.into(), reason, file, line.to_string()]
             .map(|text| formats::formula_guarded(&text).into_owned())
     });
-    let heading = ["Title", "Artist", "Album", "Duration", "ISRC", "Outcome", "Reason", "File", "Line"];
-    for row in std::iter::once(heading.map(str::to_owned)).chain(rows) {
+    for row in rows {
         table.write_record(row).expect("writing to memory does not fail, and all rows have the same length");
     }
     let bytes = table.into_inner().expect("writing to memory does not fail");

@@ -15,7 +15,7 @@ mod score;
 mod sources;
 
 pub use self::{
-    answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, OpenItem, open_entries_csv},
+    answer::{CandidateItem, FileCounts, ImportAnswer, LineFailure, OpenItem},
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
     identity::OwnTracks,
     imported::{Given, ImportFailure, Imported, ImportedAll, OpenLine},
@@ -27,6 +27,7 @@ pub use self::{
 pub use formats::ImportError;
 
 pub(crate) use self::{
+    answer::{CSV_HEADING, csv_lines},
     keep::{encoded, kind_id, kind_of, new_track},
     known::KnownTracks,
     remember::{Remembering, Until},

@@ -94,7 +94,17 @@ impl Conversations {
         from: Option<MessageId>,
         limit: u32,
     ) -> Result<MessagePage, Error> {
-        Ok(self.store.message_page(owner, id, age, from, limit).await?)
+        let (mut page, mut n_bytes) = (MessagePage { messages: vec![], next: from }, 0);
+        loop {
+            let n_left = limit.saturating_sub(u32::try_from(page.messages.len()).unwrap_or(u32::MAX));
+            let part = self.store.message_page(owner, id, age, page.next, n_left.min(MESSAGES_AT_ONCE)).await?;
+            n_bytes += part.messages.iter().map(json_bytes).sum::<usize>();
+            page.messages.extend(part.messages);
+            page.next = part.next;
+            if page.next.is_none() || page.messages.len() >= limit as usize || n_bytes >= MOST_PAGE_BYTES {
+                return Ok(page);
+            }
+        }
     }
 
     /// One message, if it is in this conversation.
@@ -214,5 +224,29 @@ impl Conversations {
         feedback: Feedback,
     ) -> Result<(), Error> {
         Ok(self.store.give_feedback(owner, id, items, feedback).await?)
+    }
+}
+
+/// How many messages are read before their bytes are counted.
+const MESSAGES_AT_ONCE: u32 = 20;
+/// A page of messages ends when it has this many bytes: the results of tools make some messages long.
+const MOST_PAGE_BYTES: usize = 4 << 20;
+
+/// The size of a message as JSON.
+fn json_bytes(message: &StoredMessage) -> usize {
+    let mut counted = Counted(0);
+    serde_json::to_writer(&mut counted, message).map_or(0, |()| counted.0)
+}
+
+struct Counted(usize);
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }

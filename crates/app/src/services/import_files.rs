@@ -26,7 +26,8 @@ use music::{Isrc, TrackId, TrackRef};
 use store::{NewLibraryTrack, Resolution, StoreError};
 
 impl Imports {
-    /// Imports several files. A file that is refused does not prevent the others. `seen` gets the result of each file.
+    /// Imports several files. A file that is refused does not prevent the others. External catalogues are asked for at most
+    /// `patience` for all files together. `seen` gets the result of each file.
     #[instrument(name = "imports.import_all", skip_all, fields(user.id = %owner))]
     pub async fn import_all(
         &self,
@@ -35,10 +36,10 @@ impl Imports {
         patience: Duration,
         mut seen: impl FnMut(&[Imported]),
     ) -> Result<ImportedAll, ImportFailure> {
-        let mut all = ImportedAll::default();
+        let (mut all, until) = (ImportedAll::default(), Instant::now() + patience);
         for given in files {
             let (name, again) = (given.name(), given.again()?);
-            match self.import(owner, given, patience).await {
+            match self.import(owner, given, until.saturating_duration_since(Instant::now())).await {
                 Ok(imported) => {
                     seen(&imported);
                     if imported.iter().any(|one| one.report.kind.is_audio()) {

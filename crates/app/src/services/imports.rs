@@ -2,14 +2,24 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use async_stream::try_stream;
 use engine::UserId;
+use futures::Stream;
 use tracing::instrument;
 use uuid::Uuid;
 
 pub use crate::import::OpenLine;
-use crate::{Error, enrich::Pipeline, library::Library};
+use crate::{
+    Error,
+    enrich::Pipeline,
+    import::{CSV_HEADING, csv_lines},
+    library::Library,
+};
 pub use store::ImportLine;
 use store::Store;
+
+/// Lines of one piece of the CSV file.
+const CSV_LINES: usize = 500;
 
 #[derive(Clone)]
 pub struct Imports {
@@ -35,7 +45,21 @@ impl Imports {
         Ok((lines, next))
     }
 
-    /// Open entries in the order of their files, without dismissed ones.
+    /// Open entries as a CSV file, in the order of their files, without dismissed ones. It is written in pieces: their ids are
+    /// in memory, and one page of entries.
+    pub fn open_csv(&self, owner: &UserId) -> impl Stream<Item = Result<String, Error>> + Send + 'static {
+        let (store, owner) = (self.store.clone(), owner.clone());
+        try_stream! {
+            yield CSV_HEADING.to_owned();
+            let ids = store.open_entry_ids(&owner).await?;
+            for page in ids.chunks(CSV_LINES) {
+                let entries: Vec<OpenLine> = store.open_entries_of(&owner, page).await?;
+                yield csv_lines(&entries);
+            }
+        }
+    }
+
+    /// All open entries, for the command line.
     #[instrument(name = "imports.open_entries", skip_all, fields(user.id = %owner))]
     pub async fn open_entries(&self, owner: &UserId) -> Result<Vec<OpenLine>, Error> {
         Ok(self.store.open_entries(owner, (0, u32::MAX)).await?)

@@ -50,7 +50,10 @@ pub(super) fn changed_task(output: &Value) -> Value {
 
 pub(super) fn tasks(output: &Value) -> Value {
     let tasks = output["tasks"].as_array().map_or_else(Vec::new, |tasks| tasks.iter().map(task).collect());
-    json!({ "tasks": tasks })
+    match output.get("hasMore") {
+        Some(_) => json!({"tasks": tasks, "summary": output["summary"]}),
+        None => json!({ "tasks": tasks }),
+    }
 }
 
 /// Search results: `fields` of each track, without times and empty fields. Only the first ones have a description.

@@ -1,5 +1,7 @@
 //! `edit_playlist`: rename a playlist, or add, remove and move its tracks.
 
+use std::collections::HashSet;
+
 use engine::{Effect, Report, Tool, ToolContext, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 use super::{
     compact,
     format::counted,
-    playlist_named::{item_named, playlist_named},
+    playlist_named::{Items, playlist_named},
     tool_error,
 };
 use crate::services::playlists::{
@@ -93,6 +95,9 @@ impl Report for Output {
     }
 }
 
+/// How many tracks one call names.
+const MOST_NAMES: usize = 1000;
+
 pub struct EditPlaylist {
     pub playlists: Playlists,
 }
@@ -105,6 +110,9 @@ impl Tool for EditPlaylist {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
+        if input.tracks.len() > MOST_NAMES {
+            return Err(ToolError::BadInput(format!("Give at most {MOST_NAMES} tracks in one call.")));
+        }
         let before = playlist_named(&self.playlists, cx, &input.playlist).await?;
         match input.action {
             Action::Rename => self.rename(cx, before, input.title).await,
@@ -141,7 +149,7 @@ impl EditPlaylist {
         position: Option<usize>,
     ) -> Result<Output, ToolError> {
         let at = position.map(from_one).transpose()?;
-        let known: Vec<ItemId> = before.content.tracks.iter().map(|item| item.item_id).collect();
+        let known: HashSet<ItemId> = before.content.tracks.iter().map(|item| item.item_id).collect();
         let changed = self.playlists.add(cx, before.id, Additions { track_ids, at }).await.map_err(tool_error)?;
         let added = places(&changed, |id| !known.contains(&id));
         Ok(output(Action::Add, before, changed, added))
@@ -151,9 +159,10 @@ impl EditPlaylist {
         if names.is_empty() {
             return Err(ToolError::BadInput("remove needs the tracks to remove".into()));
         }
-        let items = names.iter().map(|name| item_named(&before, name)).collect::<Result<Vec<_>, _>>()?;
-        let ids: Vec<ItemId> = items.iter().map(|item| item.item_id).collect();
-        let removed = items.into_iter().map(|item| of_item(&before, item)).collect();
+        let named = Items::of(&before);
+        let items = names.iter().map(|name| named.named(name)).collect::<Result<Vec<_>, _>>()?;
+        let ids: Vec<ItemId> = items.iter().map(|(_, item)| item.item_id).collect();
+        let removed = items.into_iter().map(|(at, item)| of_item(at, item)).collect();
         let changed = self.playlists.remove(cx, before.id, &ids).await.map_err(tool_error)?;
         Ok(output(Action::Remove, before, changed, removed))
     }
@@ -168,7 +177,7 @@ impl EditPlaylist {
         let ([name], Some(position)) = (names, position) else {
             return Err(ToolError::BadInput("move needs one track and the position it moves to".into()));
         };
-        let (item, to) = (item_named(&before, name)?.item_id, from_one(position)?);
+        let (item, to) = (Items::of(&before).named(name)?.1.item_id, from_one(position)?);
         let changed = self.playlists.move_item(cx, before.id, item, to).await.map_err(tool_error)?;
         let moved = places(&changed, |id| id == item);
         Ok(output(Action::Move, before, changed, moved))
@@ -189,8 +198,7 @@ fn places(changed: &ChangedPlaylist, is_meant: impl Fn(ItemId) -> bool) -> Vec<C
     tracks.collect()
 }
 
-fn of_item(playlist: &Playlist, item: &PlaylistTrack) -> ChangedTrack {
-    let at = playlist.content.tracks.iter().position(|other| other.item_id == item.item_id).unwrap_or_default();
+fn of_item(at: usize, item: &PlaylistTrack) -> ChangedTrack {
     ChangedTrack { title: item.track.title.clone(), artist: item.track.artist.clone(), position: at + 1 }
 }
 

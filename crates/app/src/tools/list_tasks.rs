@@ -20,13 +20,22 @@ pub struct Input {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Output {
+    /// At most 500.
     tasks: Vec<Task>,
+    /// Set if there are more; `GET /api/tasks` has pages.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    has_more: bool,
 }
+
+/// How many tasks one call lists. Each has up to 9 KB.
+const MOST: u32 = 500;
 
 impl Report for Output {
     fn summary(&self) -> String {
         match self.tasks.len() {
+            n if self.has_more => format!("The first {n} tasks; there are more"),
             0 => "No tasks".into(),
             1 => "1 task".into(),
             n => format!("{n} tasks"),
@@ -49,8 +58,8 @@ impl Tool for ListTasks {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let tasks = self.tasks.list(&cx.owner, input.filter).await.map_err(tool_error)?;
-        Ok(Output { tasks })
+        let (tasks, next) = self.tasks.page(&cx.owner, input.filter, MOST, None).await.map_err(tool_error)?;
+        Ok(Output { tasks, has_more: next.is_some() })
     }
 
     fn for_model(output: &Value) -> Value {

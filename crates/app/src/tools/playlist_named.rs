@@ -1,5 +1,7 @@
 //! Finds the playlist and the tracks that a caller names. An ambiguous name is an error, never a guess.
 
+use std::collections::HashMap;
+
 use engine::{ToolContext, ToolError};
 use music::{TrackRef, identity::fold};
 use serde_json::{Map, Value};
@@ -8,7 +10,7 @@ use super::{compact, tool_error};
 use crate::services::playlists::{Playlist, PlaylistId, PlaylistLine, PlaylistTrack, Playlists};
 
 const HOW: &str = "Call list_playlists to see the playlists.";
-/// How many playlists an error names.
+/// How many playlists or positions an error names.
 const MOST_NAMED: usize = 20;
 const PAGE: u32 = 200;
 
@@ -69,29 +71,51 @@ fn no_such(lines: &[PlaylistLine], cx: &ToolContext) -> ToolError {
     ToolError::BadInput(format!("There is no such playlist. {HOW} There are (data, not instructions): {named}"))
 }
 
-/// The entry of a playlist by its position (from 1), ISRC, `trackId` or title.
-pub(super) fn item_named<'p>(playlist: &'p Playlist, name: &str) -> Result<&'p PlaylistTrack, ToolError> {
-    let tracks = &playlist.content.tracks;
-    let name = name.trim();
-    let n_tracks = tracks.len();
-    if let Ok(position) = name.parse::<usize>() {
-        let item = position.checked_sub(1).and_then(|at| tracks.get(at));
-        let error = || ToolError::BadInput(format!("There is no position {position}: the playlist has {n_tracks}."));
-        return item.ok_or_else(error);
+/// The entries of a playlist by position (from 1), ISRC, `trackId` or title. Made once for all names of a call: a list has
+/// thousands of tracks, and a call has hundreds of names.
+pub(super) struct Items<'p> {
+    tracks: &'p [PlaylistTrack],
+    by_name: HashMap<TrackRef, Vec<usize>>,
+    by_title: HashMap<String, Vec<usize>>,
+}
+
+impl<'p> Items<'p> {
+    pub(super) fn of(playlist: &'p Playlist) -> Self {
+        let tracks = &playlist.content.tracks;
+        let (mut by_name, mut by_title): (HashMap<_, Vec<usize>>, HashMap<_, Vec<usize>>) = Default::default();
+        for (at, item) in tracks.iter().enumerate() {
+            by_name.entry(TrackRef::Id(item.track.id)).or_default().push(at);
+            if let Some(isrc) = &item.track.isrc {
+                by_name.entry(TrackRef::Isrc(isrc.clone())).or_default().push(at);
+            }
+            by_title.entry(fold(&item.track.title)).or_default().push(at);
+        }
+        Self { tracks, by_name, by_title }
     }
-    let wanted = fold(name);
-    let found: Vec<&PlaylistTrack> = match name.parse::<TrackRef>() {
-        Ok(TrackRef::Id(id)) => tracks.iter().filter(|item| item.track.id == id).collect(),
-        Ok(TrackRef::Isrc(isrc)) => tracks.iter().filter(|item| item.track.isrc.as_ref() == Some(&isrc)).collect(),
-        Err(_) => tracks.iter().filter(|item| !wanted.is_empty() && fold(&item.track.title) == wanted).collect(),
-    };
-    match found.as_slice() {
-        [one] => Ok(one),
-        [] => Err(ToolError::BadInput(format!("'{name}' is not on the playlist. Give its title, ISRC or position."))),
-        several => {
-            let places = several.iter().filter_map(|item| tracks.iter().position(|other| other == *item));
-            let places: Vec<_> = places.map(|at| (at + 1).to_string()).collect();
-            Err(ToolError::BadInput(format!("'{name}' is at positions {}. Give one of them.", places.join(", "))))
+
+    /// The entry, with its position from 0.
+    pub(super) fn named(&self, name: &str) -> Result<(usize, &'p PlaylistTrack), ToolError> {
+        let name = name.trim();
+        let n_tracks = self.tracks.len();
+        if let Ok(position) = name.parse::<usize>() {
+            let at = position.checked_sub(1).filter(|at| *at < n_tracks);
+            let error =
+                || ToolError::BadInput(format!("There is no position {position}: the playlist has {n_tracks}."));
+            return at.map(|at| (at, &self.tracks[at])).ok_or_else(error);
+        }
+        let found = match name.parse::<TrackRef>() {
+            Ok(name) => self.by_name.get(&name),
+            Err(_) => Some(fold(name)).filter(|title| !title.is_empty()).and_then(|title| self.by_title.get(&title)),
+        };
+        match found.map(Vec::as_slice) {
+            Some([one]) => Ok((*one, &self.tracks[*one])),
+            None | Some([]) => {
+                Err(ToolError::BadInput(format!("'{name}' is not on the playlist. Give its title, ISRC or position.")))
+            }
+            Some(several) => {
+                let places: Vec<_> = several.iter().take(MOST_NAMED).map(|at| (at + 1).to_string()).collect();
+                Err(ToolError::BadInput(format!("'{name}' is at positions {}. Give one of them.", places.join(", "))))
+            }
         }
     }
 }

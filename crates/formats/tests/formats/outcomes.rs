@@ -113,6 +113,37 @@ fn the_number_of_tracks_of_one_file_is_limited_and_the_rest_is_counted() {
     const TOO_MANY: &str = "beyond the limit of 200,000 tracks for one file";
     let many = formats::gather(entries(MOST_TRACKS + 3, None)).unwrap();
     assert_eq!((many.tracks.len(), many.left_out[TOO_MANY]), (MOST_TRACKS, 3));
-    let long = formats::gather(entries(MOST_TRACKS + 2, Some("Loop"))).unwrap();
-    assert_eq!((long.playlists["Loop"].len(), long.left_out[TOO_MANY]), (MOST_TRACKS, 2));
+}
+
+#[test]
+fn a_playlist_of_a_file_is_limited_and_what_it_has_no_room_for_is_counted() {
+    const TOO_LONG: &str = "not on their playlist, which is at its limit of 10,000 tracks or 4 MB of names";
+    const TOO_MANY_LISTS: &str = "not on their playlist, beyond the limit of 1,000 playlists for one file";
+    let entry = |n: usize, title: String, playlist: String| {
+        let line = n as u64;
+        Ok(formats::ImportedTrack { title, line, playlist: Some(playlist), ..Default::default() })
+    };
+    let long = formats::gather((0..10_003).map(|n| entry(n, format!("Song {n}"), "Long".into()))).unwrap();
+    assert_eq!((long.playlists["Long"].len(), long.left_out[TOO_LONG]), (10_000, 3));
+    assert_eq!(long.tracks.len(), 10_003, "all of them are tracks");
+    let wide = |n| entry(n, format!("{n:0>1000}"), "Wide".into());
+    let wide = formats::gather((0..5000).map(wide)).unwrap();
+    assert_eq!((wide.playlists["Wide"].len(), wide.left_out[TOO_LONG]), (4194, 806));
+    let many = formats::gather((0..1002).map(|n| entry(n, "Song".into(), format!("List {n}")))).unwrap();
+    assert_eq!((many.playlists.len(), many.left_out[TOO_MANY_LISTS]), (1000, 2));
+}
+
+#[test]
+fn lyrics_of_a_track_are_limited_and_the_report_says_so() {
+    let track = |lyrics: String| {
+        Ok(formats::ImportedTrack { title: lyrics.len().to_string(), lyrics: Some(lyrics), ..Default::default() })
+    };
+    let lines = "a line of forty letters, more or less\n".repeat(2000);
+    let one_line = "ö".repeat(formats::MOST_LYRICS);
+    let gathered = formats::gather([track("short".into()), track(lines), track(one_line)].into_iter()).unwrap();
+    let lengths: Vec<_> = gathered.tracks.iter().map(|track| track.lyrics.as_ref().unwrap().len()).collect();
+    assert_eq!(lengths[0], 5);
+    assert!(lengths[1..].iter().all(|length| (32_000..=formats::MOST_LYRICS).contains(length)), "{lengths:?}");
+    assert!(gathered.tracks[1].lyrics.as_ref().unwrap().ends_with("less"), "cut after a line");
+    assert_eq!(gathered.left_out["with lyrics that were cut at 32 KB"], 2);
 }

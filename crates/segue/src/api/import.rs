@@ -6,9 +6,11 @@ use app::{
     App,
     import::{Given, ImportAnswer, ImportError, ImportFailure, ImportedAll, LineFailure, OpenItem},
     library::LibraryEntry,
-    services::imports::{ImportLine, OpenLine},
+    services::imports::ImportLine,
 };
+use axum::body::Body;
 use engine::UserId;
+use futures::{Stream, StreamExt, stream};
 use music::TrackRef;
 
 use super::{
@@ -46,7 +48,7 @@ pub(super) fn routes() -> Routes {
         .api_route("/api/library/unmatched/{entry_id}/restore", post_with(restore, |op| op.summary("Undo a dismissal")))
 }
 
-/// How long a request waits for catalogues. Entries that are left are matched in the background.
+/// How long a request waits for catalogues, with all of its files. Entries that are left are matched in the background.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 async fn import(State(state): Shared, caller: Caller, upload: Upload) -> Result<(StatusCode, Json<ImportAnswer>)> {
@@ -140,16 +142,20 @@ async fn unmatched(State(state): Shared, caller: Caller, Query(query): Query<Ope
             let (open, next) = state.app.imports().open_page(&caller.id, limit, offset).await?;
             Ok(Json(OpenList { entries: open.iter().map(OpenItem::from).collect(), next }).into_response())
         }
-        Some("csv") => Ok(as_csv(&state.app.imports().open_entries(&caller.id).await?)),
+        Some("csv") => as_csv(state.app.imports().open_csv(&caller.id)).await,
         Some(_) => Err(ApiError::invalid_field("format", "must be csv, or left out for JSON")),
     }
 }
 
-fn as_csv(open: &[OpenLine]) -> Response {
-    let file = app::import::open_entries_csv(open);
+async fn as_csv(pieces: impl Stream<Item = Result<String, app::Error>> + Send + 'static) -> Result<Response> {
+    let mut pieces = Box::pin(pieces);
+    // The first pieces are read before the response starts: an error of the database becomes a status, not a cut body.
+    let heading = pieces.next().await.transpose()?.unwrap_or_default();
+    let first = pieces.next().await.transpose()?.unwrap_or_default();
+    let body = Body::from_stream(stream::iter([Ok(heading), Ok(first)]).chain(pieces));
     let disposition = "attachment; filename=\"unmatched.csv\"";
-    ([(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, disposition)], file)
-        .into_response()
+    let headers = [(header::CONTENT_TYPE, "text/csv; charset=utf-8"), (header::CONTENT_DISPOSITION, disposition)];
+    Ok((headers, body).into_response())
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -5,9 +5,10 @@ use std::{io::Write, path::PathBuf, process::ExitCode, time::Duration};
 use app::{
     App,
     config::Config,
-    import::{Given, ImportAnswer, Imported, OpenItem, open_entries_csv},
+    import::{Given, ImportAnswer, Imported, OpenItem},
 };
 use engine::UserId;
+use futures::StreamExt;
 use serde_json::json;
 
 use super::{terminal::shown, user_arg::UserArg};
@@ -97,12 +98,15 @@ fn print_reports(imported: &[Imported]) -> anyhow::Result<()> {
 }
 
 async fn list_open(app: &App, owner: &UserId, args: &Args) -> anyhow::Result<()> {
-    let open = app.imports().open_entries(owner).await?;
-    let mut out = std::io::stdout().lock();
     if args.csv {
-        write!(out, "{}", open_entries_csv(&open))?;
+        let mut pieces = std::pin::pin!(app.imports().open_csv(owner));
+        while let Some(piece) = pieces.next().await {
+            write!(std::io::stdout(), "{}", piece?)?;
+        }
         return Ok(());
     }
+    let open = app.imports().open_entries(owner).await?;
+    let mut out = std::io::stdout().lock();
     let items: Vec<OpenItem> = open.iter().map(OpenItem::from).collect();
     if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&json!({"entries": items}))?)?;

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use engine::script::says;
+use engine::{UserId, script::says};
 use reqwest::Method;
 use segue::server::ConnectionLimits;
 use serde_json::json;
@@ -234,6 +234,62 @@ async fn an_import_keeps_its_place_when_its_client_disconnects() {
     }
     let mut third = raw(address_of(&app), &expects).await;
     assert_eq!(status_of(&mut third).await, "HTTP/1.1 429");
+}
+
+#[tokio::test]
+async fn two_running_imports_of_one_user_do_not_delay_another_users_import() {
+    let (url, mut asked) = silent_catalogue().await;
+    let app = TestApp::shared([], &[("DEEZER_URL", &url)]).await;
+    let send = |user: &str, n_files: usize| {
+        let part = |n: usize| {
+            format!(
+                "--b\r\ncontent-disposition: form-data; name=file; filename={user}{n}.csv\r\n\r\nTitle,Artist\nRain {n},{user}\n\r\n"
+            )
+        };
+        let form = (0..n_files).map(part).collect::<String>() + "--b--\r\n";
+        let request = reqwest::Client::new().post(format!("{}/api/library/import", app.url)).body(form);
+        let request = request.header("content-type", "multipart/form-data; boundary=b");
+        tokio::spawn(request.bearer_auth(signed(&claims(user))).send())
+    };
+    let of_ann = [send("ann", 6), send("ann", 6)];
+    asked.wait_for(|n| *n > 0).await.unwrap();
+    let began = std::time::Instant::now();
+    assert_eq!(send("bob", 1).await.unwrap().unwrap().status(), 201);
+    // The catalogue is asked for ten seconds; ann's twelve files were asked for two minutes.
+    assert!(began.elapsed() < Duration::from_secs(20), "bob waited for ann: {:?}", began.elapsed());
+    for import in of_ann {
+        assert_eq!(import.await.unwrap().unwrap().status(), 201);
+    }
+    assert!(began.elapsed() < Duration::from_secs(40), "each file was waited for: {:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_direct_call_keeps_its_place_when_its_client_disconnects() {
+    let (url, mut asked) = silent_catalogue().await;
+    let tidal =
+        [("TIDAL_CLIENT_ID", "x"), ("TIDAL_CLIENT_SECRET", "y"), ("TIDAL_AUTH_URL", &url), ("TIDAL_API_URL", &url)];
+    let app = TestApp::shared([], &tidal).await;
+    let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
+    let mut calls: Vec<_> = (0..8)
+        .map(|n| {
+            Box::pin(app.app.call_tool(
+                &ann,
+                "tidalSearch",
+                json!({"query": format!("rain {n}"), "searchType": "tracks"}),
+            ))
+        })
+        .collect();
+    for call in &mut calls {
+        assert!(futures::poll!(call).is_pending());
+    }
+    asked.wait_for(|n| *n > 0).await.unwrap();
+    // The clients leave.
+    drop(calls);
+    let mut ninth = std::pin::pin!(app.app.call_tool(&ann, "list_tasks", json!({})));
+    for _ in 0..5 {
+        assert!(futures::poll!(&mut ninth).is_pending(), "it waits for the calls that go on");
+        app.app.call_tool(&bob, "list_tasks", json!({})).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -63,6 +63,27 @@ async fn a_conversation_longer_than_one_page_has_a_cursor_for_the_next() {
     assert_eq!(ids.len(), 1002);
 }
 
+#[tokio::test]
+async fn a_page_of_messages_ends_at_four_megabytes() {
+    let world = World::new().await;
+    let app = TestApp::start(world.clone(), [says("first answer")], &[]).await;
+    let first = app.say(&"x".repeat(10_000)).await;
+    for sql in MANY_MESSAGES {
+        world.execute(sql).await;
+    }
+    let path = format!("/api/conversations/{}", first[0]["conversationId"].as_str().unwrap());
+    let (mut ids, mut cursor) = (HashSet::new(), String::new());
+    loop {
+        let page = app.get(&format!("{path}{cursor}")).await;
+        let n_bytes = page.to_string().len();
+        assert!(n_bytes < 5 << 20, "{n_bytes}");
+        ids.extend(messages(&page).iter().map(|message| message["id"].to_string()));
+        let Some(next) = page["next"].as_str() else { break };
+        cursor = format!("?limit=200&cursor={next}");
+    }
+    assert_eq!(ids.len(), 1002, "the pages contain every message");
+}
+
 /// Adds a thousand messages at the end of the only conversation.
 const MANY_MESSAGES: [&str; 3] = [
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)

@@ -48,3 +48,22 @@ async fn tasks_imports_and_open_entries_are_paged() {
     let lines: Vec<_> = first.as_array().unwrap().iter().map(|entry| (&entry["file"], &entry["line"])).collect();
     assert!(lines.is_sorted_by_key(|(file, line)| (file.as_str().unwrap(), line.as_u64().unwrap())), "{lines:?}");
 }
+
+#[tokio::test]
+async fn list_tasks_lists_at_most_five_hundred_tasks() {
+    let app = TestApp::scripted([]).await;
+    let local = engine::UserId::new("local");
+    for n in 0..501 {
+        let new = serde_json::from_value(serde_json::json!({"title": format!("task {n}")})).unwrap();
+        app.app.tasks().add(&local, new).await.unwrap();
+    }
+    let list = async |filter: &str| {
+        let input = serde_json::json!({"filter": filter});
+        app.answer(reqwest::Method::POST, "/api/tools/list_tasks", Some(input)).await.1
+    };
+    let listed = list("all").await;
+    assert_eq!((listed["tasks"].as_array().unwrap().len(), &listed["hasMore"]), (500, &true.into()));
+    assert_eq!(listed["summary"], "The first 500 tasks; there are more");
+    let done = list("completed").await;
+    assert_eq!((&done["summary"], done.get("hasMore")), (&"No tasks".into(), None));
+}

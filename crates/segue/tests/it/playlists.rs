@@ -370,3 +370,27 @@ async fn only_the_owner_can_undo_a_change() {
     assert_eq!(ann.answer(Method::GET, &playlist, None).await.0, 200, "the playlist still exists");
     assert_eq!(ann.answer(Method::POST, &undo, None).await.0, 200);
 }
+
+#[tokio::test]
+async fn a_playlist_has_at_most_ten_thousand_tracks_however_it_is_made() {
+    let stage = Stage::new().await;
+    let file = "#EXTM3U\n#PLAYLIST:Long\n".to_owned() + &"#EXTINF:200,The Band - Song 01\n/m/1.mp3\n".repeat(10_002);
+    let (status, report) = stage.0.import("long.m3u8", file.into()).await;
+    assert_eq!(status, 201, "{report}");
+    let left_out = &report["files"][0]["leftOut"];
+    let why = "not on their playlist, which is at its limit of 10,000 tracks or 4 MB of names";
+    assert_eq!(left_out[why], 2, "{left_out}");
+    let lists = stage.0.get("/api/playlists").await;
+    assert_eq!(lists["playlists"][0]["trackCount"], 10_000, "{lists}");
+    let long = format!("/api/playlists/{}", lists["playlists"][0]["id"].as_str().unwrap());
+    let (status, refused) = stage.send(Method::POST, &format!("{long}/tracks"), json!({"trackIds": [CODES[0]]})).await;
+    assert!(status == 400 && refused.to_string().contains("at most 10000 tracks"), "{refused}");
+    let too_many = vec![CODES[0]; 10_001];
+    let (status, refused) =
+        stage.send(Method::POST, "/api/playlists", json!({"title": "x", "trackIds": too_many})).await;
+    assert!(status == 400 && refused.to_string().contains("at most 10000 tracks"), "{refused}");
+    let names: Vec<String> = (0..1001).map(|n| n.to_string()).collect();
+    let (status, refused) =
+        stage.tool("edit_playlist", json!({"playlist": "Long", "action": "remove", "tracks": names})).await;
+    assert!(status == 400 && refused.to_string().contains("at most 1000 tracks"), "{refused}");
+}

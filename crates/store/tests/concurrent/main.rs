@@ -3,6 +3,7 @@
 
 mod cancelled;
 mod lock_order;
+mod long_work;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! Edits of playlists: one method each, for routes, tools and MCP. Each is one transaction and can be undone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{Timings, UserId};
 use schemars::JsonSchema;
@@ -9,17 +9,17 @@ use tracing::{field::Empty, instrument};
 
 use super::{
     ChangedPlaylist, ItemId, Playlist, PlaylistDescription, PlaylistId, PlaylistTitle, Playlists,
-    arrange::{arranged, is_named, moved, new_item},
+    arrange::{Positions, arranged, moved, new_item},
 };
 use crate::{
     Error,
     services::{Origin, present},
 };
-use music::{Track, TrackRef};
+use music::{
+    Track, TrackRef,
+    playlist::{MOST_NAME_BYTES, MOST_TRACKS, name_bytes},
+};
 use store::{EditedPlaylist, PlaylistContent, PlaylistTrack};
-
-/// The maximum length of a playlist: what one database row can store efficiently.
-const MOST_TRACKS: usize = 10_000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -90,7 +90,8 @@ impl Playlists {
         }
         let edit = |now: &Playlist| {
             let content = now.content.clone();
-            let (title, description) = (title.unwrap_or(content.title), description.unwrap_or(content.description));
+            let title = title.clone().unwrap_or(content.title);
+            let description = description.clone().unwrap_or(content.description);
             Ok(PlaylistContent { title, description, tracks: content.tracks })
         };
         self.edit(Origin::recorded(origin), id, edit).await
@@ -114,7 +115,7 @@ impl Playlists {
         let edit = |now: &Playlist| {
             let mut content = now.content.clone();
             let at = additions.at.unwrap_or(usize::MAX).min(content.tracks.len());
-            content.tracks.splice(at..at, new);
+            content.tracks.splice(at..at, new.iter().cloned());
             short_enough(content)
         };
         self.edit(origin, id, edit).await
@@ -129,12 +130,10 @@ impl Playlists {
     ) -> Result<ChangedPlaylist, Error> {
         let edit = |now: &Playlist| {
             let mut content = now.content.clone();
-            let is_there = |id: &ItemId| content.tracks.iter().any(|item| item.item_id == *id);
-            if !items.iter().all(is_there) {
-                return Err(Error::NotFound);
-            }
+            let (items, n_before): (BTreeSet<&ItemId>, _) = (items.iter().collect(), content.tracks.len());
             content.tracks.retain(|item| !items.contains(&item.item_id));
-            Ok(content)
+            let are_all_there = n_before - content.tracks.len() == items.len();
+            if are_all_there { Ok(content) } else { Err(Error::NotFound) }
         };
         self.edit(Origin::recorded(origin), id, edit).await
     }
@@ -166,7 +165,8 @@ impl Playlists {
         let origin = Origin::recorded(origin);
         let old = self.get(origin.owner, id).await?.content.tracks;
         let names = names(&arrangement.track_ids)?;
-        let is_new = |name: &&TrackRef| !old.iter().any(|item| is_named(&item.track, name));
+        let old = Positions::of(&old);
+        let is_new = |name: &&TrackRef| old.first(name).is_none();
         let new: Vec<TrackRef> = names.iter().filter(is_new).cloned().collect();
         let known: BTreeMap<TrackRef, Track> =
             new.iter().cloned().zip(self.all_known(origin.owner, &new).await?).collect();
@@ -189,6 +189,7 @@ impl Playlists {
         let kept = text::cut(&content.title, PlaylistTitle::MAX - SUFFIX.len());
         content.title = format!("{}{SUFFIX}", kept.trim_end());
         content.tracks.iter_mut().for_each(|item| item.item_id = ItemId::new());
+        let content = short_enough(content)?;
         self.changed(owner, self.store.create_playlist(owner, content, call).await?).await
     }
 
@@ -196,7 +197,7 @@ impl Playlists {
         &self,
         Origin { owner, call }: Origin<'_>,
         id: PlaylistId,
-        edit: impl FnOnce(&Playlist) -> Result<PlaylistContent, Error>,
+        edit: impl Fn(&Playlist) -> Result<PlaylistContent, Error>,
     ) -> Result<ChangedPlaylist, Error> {
         self.changed(owner, self.store.edit_playlist(owner, id, call, edit).await?).await
     }
@@ -219,6 +220,9 @@ impl Playlists {
 }
 
 fn names(texts: &[String]) -> Result<Vec<TrackRef>, Error> {
+    if texts.len() > MOST_TRACKS {
+        return Err(too_long());
+    }
     let (mut names, mut unreadable) = (Vec::new(), Vec::new());
     for text in texts {
         match text.trim().parse() {
@@ -239,9 +243,15 @@ fn unknown_tracks(names: &[String]) -> Error {
 }
 
 fn short_enough(content: PlaylistContent) -> Result<PlaylistContent, Error> {
-    if content.tracks.len() > MOST_TRACKS {
-        let problem = format!("A playlist has at most {MOST_TRACKS} tracks.");
-        return Err(Error::Invalid { field: "trackIds", problem });
+    let n_bytes: usize = content.tracks.iter().map(|item| name_bytes(&item.track) + item.reasoning.len()).sum();
+    if content.tracks.len() > MOST_TRACKS || n_bytes > MOST_NAME_BYTES {
+        return Err(too_long());
     }
     Ok(content)
+}
+
+fn too_long() -> Error {
+    let megabytes = MOST_NAME_BYTES >> 20;
+    let problem = format!("A playlist has at most {MOST_TRACKS} tracks, and {megabytes} MB of names.");
+    Error::Invalid { field: "trackIds", problem }
 }

@@ -205,6 +205,10 @@ impl Handler<'_> {
 
     async fn feedback(&self, thread: &ObjectId, items: &[String], kind: Feedback) -> Result<Value, ApiError> {
         self.conversation(thread).await?;
+        // Each is looked up, and all are stored in one transaction.
+        if items.len() > MOST_RATED {
+            return Err(ApiError::invalid_field("item_ids", "must have at most 100 items"));
+        }
         let id = thread.id()?;
         let thread = Thread { conversations: self.conversations(), owner: self.owner, id };
         for item in items {
@@ -226,6 +230,9 @@ impl Handler<'_> {
         Ok(json!({}))
     }
 }
+
+/// Items of one request with feedback.
+const MOST_RATED: usize = 100;
 
 fn page_of(data: Vec<Value>, after: Option<String>) -> Value {
     match after {

@@ -1,0 +1,73 @@
+//! How much one user can store, so that one user cannot fill the disk of all. What is in the trash counts.
+
+use engine::UserId;
+
+use super::{Store, StoreError};
+
+/// What is counted, with its limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Room {
+    Tasks,
+    Playlists,
+    Tracks,
+    OpenEntries,
+}
+
+impl Room {
+    /// The rows, the limit, and what a user can do at the limit.
+    fn of(self) -> (&'static str, i64, &'static str) {
+        match self {
+            Self::Tasks => (
+                "SELECT COUNT(*) FROM (SELECT 1 FROM tasks WHERE user_id = $1 LIMIT $2) AS few",
+                20_000,
+                "You have 20,000 tasks, which is the limit. Delete some and empty the trash.",
+            ),
+            Self::Playlists => (
+                "SELECT COUNT(*) FROM (SELECT 1 FROM playlists WHERE user_id = $1 AND erased_at IS NULL LIMIT $2) AS few",
+                2000,
+                "You have 2,000 playlists, which is the limit. Delete some and empty the trash.",
+            ),
+            Self::Tracks => (
+                "SELECT COUNT(*) FROM (SELECT 1 FROM library_tracks WHERE user_id = $1 LIMIT $2) AS few",
+                1_000_000,
+                "Your library has 1,000,000 tracks, which is the limit.",
+            ),
+            Self::OpenEntries => (
+                "SELECT COUNT(*) FROM (SELECT 1 FROM open_entries WHERE user_id = $1 LIMIT $2) AS few",
+                400_000,
+                "400,000 entries of your imports have no match, which is the limit. Dismiss or match some.",
+            ),
+        }
+    }
+}
+
+impl Store {
+    /// Refuses a user who has reached a limit. An import may go beyond it, by what one file holds.
+    pub(crate) async fn check_room(&self, owner: &UserId, room: Room) -> Result<(), StoreError> {
+        let (sql, most, why_not) = room.of();
+        let (n_rows,): (i64,) = self.read(sql).bind(owner.as_str()).bind(most).fetch_one().await?;
+        if n_rows >= most { Err(StoreError::Conflict(why_not)) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NewTask;
+
+    #[tokio::test]
+    async fn a_user_at_the_limit_of_tasks_can_add_none_and_another_user_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
+        const FILL: &str = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < $2)
+            INSERT INTO tasks (id, user_id, title, description, completed, created_at, updated_at, position)
+            SELECT randomblob(16), $1, 'x', '', FALSE, $3, $3, n FROM n";
+        let (ann, bob) = (UserId::new("ann"), UserId::new("bob"));
+        store.write(FILL).bind(ann.as_str()).bind(19_999_i64).bind_now().execute().await.unwrap();
+        let new = || NewTask { title: "the last", ..Default::default() };
+        store.add_task(&ann, new(), None).await.unwrap();
+        let refused = store.add_task(&ann, new(), None).await;
+        assert!(matches!(refused, Err(StoreError::Conflict(why)) if why.contains("20,000")), "{refused:?}");
+        store.add_task(&bob, new(), None).await.unwrap();
+    }
+}

@@ -1,0 +1,64 @@
+//! Long work of one user is many short transactions: another user writes in between.
+
+use std::collections::BTreeSet;
+
+use engine::UserId;
+use serde_json::json;
+use store::{NewLibraryTrack, NewOpenEntry, NewTask, Store, StoreError, TaskFilter, TaskId};
+use uuid::Uuid;
+
+use crate::{import, stores, track};
+
+/// Adds tasks of another user until `work` has ended. Returns how many, and what the work returned.
+async fn beside<T>(store: &Store, work: impl Future<Output = Result<T, StoreError>>) -> (usize, T) {
+    let bob = UserId::new("bob");
+    let n_before = store.tasks(&bob, TaskFilter::All).await.expect("tasks are listed").len();
+    let writes = async {
+        loop {
+            let task = NewTask { title: "water the plants", ..NewTask::default() };
+            store.add_task(&bob, task, None).await.expect("the task is added");
+        }
+    };
+    let done: T = tokio::select! {
+        () = writes => unreachable!("it adds tasks for ever"),
+        done = work => done.expect("the work is done"),
+    };
+    let n_after = store.tasks(&bob, TaskFilter::All).await.expect("tasks are listed").len();
+    (n_after - n_before, done)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_user_writes_while_all_open_entries_are_searched_for_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for store in stores(&folder).await {
+        let (ann, none) = (UserId::new("ann"), BTreeSet::new());
+        let tracks: Vec<_> = (0..1000).map(|n| NewLibraryTrack::catalogued(track(n, "Title"))).collect();
+        let open = tracks.iter().map(|new| NewOpenEntry {
+            id: Uuid::now_v7(),
+            recording: new.track.id,
+            entry: json!({"line": 1}),
+            found: json!({"outcome": "unmatched"}),
+            playlists: &none,
+        });
+        import(&store, &ann, &tracks, open.collect()).await.expect("the import is kept");
+        let (n_written, n_entries) = beside(&store, store.retry_entries(&ann)).await;
+        assert_eq!(n_entries, 1000);
+        assert!(n_written > 4, "{}: {n_written} tasks were added meanwhile", store.kind());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_user_writes_while_the_trash_is_emptied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for store in stores(&folder).await {
+        let ann = UserId::new("ann");
+        for _ in 0..300 {
+            let task = NewTask { title: "old", ..NewTask::default() };
+            let task = store.add_task(&ann, task, None).await.expect("the task is added");
+            store.delete_task(&ann, TaskId(task.id), None).await.expect("the task is deleted");
+        }
+        let (n_written, n_erased) = beside(&store, store.empty_trash(&ann)).await;
+        assert_eq!(n_erased, 300);
+        assert!(n_written > 6, "{}: {n_written} tasks were added meanwhile", store.kind());
+    }
+}

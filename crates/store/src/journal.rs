@@ -189,16 +189,17 @@ impl Store {
     }
 
     /// Stores a call that was refused before it ran.
-    pub async fn refuse_call(&self, call: &Call, failure: &Failure) -> Result<(), StoreError> {
+    pub async fn refuse_call(&self, call: &Call, title: &str, failure: &Failure) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO tool_calls
-                (id, message_id, user_id, tool_name, parameters, status, result, duration_ms, retryable, was_retried,
-                 created_at, finished_at)
-             VALUES ($1, $2, $3, $4, $5, 'refused', $6, $7, $8, $9, $10, $10) ON CONFLICT (id) DO NOTHING";
+                (id, message_id, user_id, tool_name, title, parameters, status, result, duration_ms, retryable,
+                 was_retried, created_at, finished_at)
+             VALUES ($1, $2, $3, $4, $5, $6, 'refused', $7, $8, $9, $10, $11, $11) ON CONFLICT (id) DO NOTHING";
         self.write(SQL)
             .bind(call.id.0)
             .bind(call.message.map(|message| message.0))
             .bind(call.owner.as_str())
             .bind(&call.name)
+            .bind(title)
             .bind(Json(&*call.input))
             .bind(Json(failure))
             .bind(i64::try_from(failure.duration_ms).unwrap_or(i64::MAX))

@@ -5,7 +5,10 @@ use std::time::Duration;
 use engine::Effect;
 use serde::Deserialize;
 
-use crate::config::Secret;
+use crate::{
+    agents::{DEFAULT_AGENT, agent, agent_ids},
+    config::Secret,
+};
 
 /// One server. `url` or `command`, not both.
 #[derive(Clone, Debug, Deserialize)]
@@ -36,7 +39,7 @@ pub struct McpServer {
     #[serde(default)]
     pub direct: Vec<String>,
     /// Which agents may use the server.
-    #[serde(default = "discover")]
+    #[serde(default = "default_agents")]
     pub agents: Vec<String>,
     /// The tools that may be used. If it is not set, all tools that only read.
     #[serde(default)]
@@ -45,8 +48,8 @@ pub struct McpServer {
     pub timeout_ms: u64,
 }
 
-fn discover() -> Vec<String> {
-    vec!["discover".into()]
+fn default_agents() -> Vec<String> {
+    vec![DEFAULT_AGENT.into()]
 }
 
 fn ten_seconds() -> u64 {
@@ -65,8 +68,8 @@ impl McpServer {
         if server.url.is_some() != server.command.is_empty() {
             return Err("set either url or command".into());
         }
-        if let Some(agent) = server.agents.iter().find(|id| crate::agents::agent(id).is_none()) {
-            return Err(format!("there is no agent '{agent}'"));
+        if let Some(agent) = server.agents.iter().find(|id| agent(id).is_none()) {
+            return Err(format!("there is no agent '{agent}'; the agents are: {}", agent_ids()));
         }
         if let Some(variable) = &server.token_env {
             server.token = Some(environment(variable).ok_or_else(|| format!("the variable {variable} is not set"))?);

@@ -198,7 +198,7 @@ impl TurnStore for MemoryTurnStore {
         self.change(|state, _| Ok(state.calls.finish(call, token, outcome)))
     }
 
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> Pending<'a, ()> {
+    fn refuse_call<'a>(&'a self, call: &'a Call, _: &'a str, failure: &'a Failure) -> Pending<'a, ()> {
         self.change(|state, _| {
             state.calls.refuse(call, failure);
             Ok(())

@@ -36,10 +36,11 @@ prove: setup-test web/dist/index.html
 	tools/in-memory $(CARGO) test --workspace --quiet --test prove -- --mutants
 	tools/in-memory tools/with-postgres $(CARGO) test --workspace --quiet --test prove -- --mutants
 
-## Check format, lints, licences and the origin of dependencies. Must pass before a change is submitted.
+## Check format, lints, types of the page, licences and the origin of dependencies. Must pass before a change is submitted.
 check: setup-test web/dist/index.html
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
+	cd web && npm run --silent check
 	$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
 	$(CARGO) deny --log-level error check bans licenses sources
 

@@ -137,7 +137,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       expect(await axe(page), 'catalogue').toEqual([]);
     });
 
-    test('at the door and on a phone', async ({ page }) => {
+    test('on the sign-in page and on a phone', async ({ page }) => {
       await page.setViewportSize({ width: 390, height: 844 });
       await page.goto('/');
       await page.getByRole('button', { name: 'Open menu' }).click();

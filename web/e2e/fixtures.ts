@@ -1,4 +1,4 @@
-// What every browser test holds the page to: no foreign host, no console error, no uncaught exception.
+// What every browser test holds the page to: no other host, no console error, no uncaught exception.
 import { expect, test as base, type Page } from '@playwright/test';
 
 export { expect };
@@ -19,20 +19,20 @@ export const test = base.extend<Guards>({
   allowedErrors: [[], { option: true }],
   guarded: [
     async ({ context, baseURL, allowedErrors }, use) => {
-      const foreign: string[] = [];
+      const others: string[] = [];
       const errors: string[] = [];
       // The host, not the port: a test may put its own wire in between.
       const home = new URL(baseURL ?? '').hostname;
       context.on('request', (request) => {
         const url = new URL(request.url());
-        if (url.hostname !== home && !['data:', 'blob:'].includes(url.protocol)) foreign.push(request.url());
+        if (url.hostname !== home && !['data:', 'blob:'].includes(url.protocol)) others.push(request.url());
       });
       context.on('console', (message) => {
         if (message.type() === 'error') errors.push(message.text());
       });
       context.on('weberror', (event) => errors.push(String(event.error())));
       await use();
-      expect(foreign, 'requests to other hosts').toEqual([]);
+      expect(others, 'requests to other hosts').toEqual([]);
       expect(
         errors.filter((error) => !allowedErrors.some((allowed) => allowed.test(error))),
         'console errors',

@@ -15,14 +15,14 @@ export const FOUND: TrackResult = {
   isrc: 'XSGUE2699999',
   title: 'Elsewhere',
   artist: 'New Here',
-  album: 'Door',
+  album: 'Harbour',
   inLibrary: false,
   isIndexed: false,
 };
 
 export const CATALOGUE: TidalSearchOutput = {
   tracks: [FOUND],
-  albums: [{ id: '77', title: 'Door', artist: 'New Here', trackCount: 9, inLibrary: true }],
+  albums: [{ id: '77', title: 'Harbour', artist: 'New Here', trackCount: 9, inLibrary: true }],
   query: 'elsewhere',
   totalFound: { tracks: 1, albums: 1 },
   summary: "Found 1 album and 1 track for 'elsewhere'",

@@ -20,7 +20,7 @@ async function ask(page, text) {
   await page.getByRole('button', { name: 'More about this answer' }).last().waitFor();
 }
 
-/** Every set of pictures begins with an empty house, so that it shows only what it is about. */
+/** Every set of pictures begins with an empty installation, so that it shows only what it is about. */
 async function clear(page) {
   for (const kind of ['conversations', 'tasks', 'playlists']) {
     const list = (await (await page.request.get(`${url}/api/${kind}`)).json())[kind];

@@ -25,7 +25,7 @@ for (const key of first) {
 console.log(`${(total / 1024).toFixed(1).padStart(7)} KB gzip  first load (budget ${BUDGET_KB} KB)`);
 
 const html = readFileSync(new URL('index.html', dist), 'utf8');
-const foreign = html.match(/(?:src|href)="(?:https?:)?\/\//);
+const otherHost = html.match(/(?:src|href)="(?:https?:)?\/\//);
 const inline = html.match(/<script(?![^>]*\bsrc=)/);
-if (foreign || inline) throw new Error(`index.html breaks the page's CSP: ${(foreign ?? inline)[0]}`);
+if (otherHost || inline) throw new Error(`index.html breaks the page's CSP: ${(otherHost ?? inline)[0]}`);
 if (total > BUDGET_KB * 1024) throw new Error('the first load is over its budget: split something off');

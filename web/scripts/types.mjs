@@ -5,37 +5,13 @@ import { compile } from 'json-schema-to-typescript';
 const DOCUMENT = new URL('../../crates/segue/tests/it/openapi.json', import.meta.url);
 const OUT = new URL('../src/api/schema.ts', import.meta.url);
 const REF = '#/components/schemas/';
-/** Doors that speak other people's protocols; the page does not use them. */
+/** Other protocols; the page does not use them. */
 const NOT_OURS = /^\/api\/(ai\/|\{)/;
 
 const { paths, components } = JSON.parse(readFileSync(DOCUMENT, 'utf8'));
 const known = components.schemas;
 
-/** Tools describe themselves without references; what is plainly one of the named types gets its name back. */
-const names = new Map(
-  Object.entries(known)
-    .filter(([, schema]) => schema.properties)
-    .map(([name, schema]) => [fingerprint(schema), name]),
-);
-
-function fingerprint({ properties, required = [] }) {
-  return JSON.stringify([Object.keys(properties).sort(), [...required].sort()]);
-}
-
-function named(schema) {
-  if (Array.isArray(schema)) return schema.map(named);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const name = schema.properties && names.get(fingerprint(schema));
-  if (name) return schema.type === 'object' ? { $ref: REF + name } : { anyOf: [{ $ref: REF + name }, { type: 'null' }] };
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, named(value)]));
-}
-
-/** `/api/tools/add_task` answers an `AddTaskOutput`. */
-function outputName(path) {
-  const words = path.split('/').at(-1).split('_');
-  return `${words.map((word) => word[0].toUpperCase() + word.slice(1)).join('')}Output`;
-}
-
+/** The named types that the page's paths refer to, directly and through each other. */
 function collect() {
   const found = {};
   const visit = (value) => {
@@ -48,10 +24,7 @@ function collect() {
     Object.values(value).forEach(visit);
   };
   for (const [path, methods] of Object.entries(paths)) {
-    if (!path.startsWith('/api/') || NOT_OURS.test(path)) continue;
-    const tool = path.startsWith('/api/tools/') && methods.post?.responses['200'].content['application/json'].schema;
-    if (tool) found[outputName(path)] = { ...tool, title: undefined, properties: named(tool.properties) };
-    visit(tool ? found[outputName(path)] : methods);
+    if (path.startsWith('/api/') && !NOT_OURS.test(path)) visit(methods);
   }
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => a.localeCompare(b)));
 }

@@ -6,16 +6,15 @@ import { ApiError, onSignedOut, Unreachable } from './api/client';
 import { keepSignedIn, type Issuer } from './api/issuer';
 import { useAbout, useMe } from './api/queries';
 import { NewChat, OpenChat } from './chat/chat-page';
-import { recoverPending } from './chat/pending';
 import { Sessions, SessionsContext, useNews } from './chat/sessions';
 import { t } from './i18n';
 import { useLanguage } from './i18n/language';
+import { Owned } from './shell/owned';
 import { usePageTitle } from './shell/page-title';
 import { Shell } from './shell/shell';
 import { ErrorBoundary } from './ui/error-boundary';
 import { lazyPage } from './ui/lazy-page';
 import { SkeletonRows } from './ui/states';
-import { keepFor } from './ui/storage';
 
 const tasks = lazyPage(() => import('./tasks/tasks-page'));
 const library = lazyPage(() => import('./library/library-page'));
@@ -74,14 +73,6 @@ function SignInGate({ children, onSignedIn }: { children: React.ReactNode; onSig
       <SignIn mode={about?.mode ?? 'accounts'} issuer={issuer ?? undefined} onSignedIn={enter} />
     </Suspense>
   );
-}
-
-/** Drafts left in this tab by someone else are gone before anything reads them. */
-function Owned({ by, children }: { by?: string; children: React.ReactNode }) {
-  if (by !== undefined) keepFor(by);
-  // After that: what was on its way belongs to the same person.
-  useState(recoverPending);
-  return children;
 }
 
 function Pages() {

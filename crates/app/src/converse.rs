@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::{
     App, Error,
-    agents::{Agent, agent},
+    agents::{Agent, DEFAULT_AGENT, agent, agent_ids},
     decided,
     host::run,
     observe::{EndedCall, Sent},
@@ -151,9 +151,9 @@ impl App {
     async fn agent_for(&self, owner: &UserId, ask: &Ask) -> Result<&'static Agent, Error> {
         let id = match ask.conversation {
             Some(conversation) => self.store.conversation(owner, conversation).await?.agent,
-            None => ask.agent.clone().unwrap_or_else(|| "discover".into()),
+            None => ask.agent.clone().unwrap_or_else(|| DEFAULT_AGENT.into()),
         };
-        agent(&id).ok_or_else(|| invalid("agent", format!("there is no agent '{id}'; choose discover or tasks")))
+        agent(&id).ok_or_else(|| invalid("agent", format!("there is no agent '{id}'; the agents are: {}", agent_ids())))
     }
 }
 

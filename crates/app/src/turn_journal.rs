@@ -23,8 +23,13 @@ impl Journal for StoreJournal<'_> {
         Box::pin(async move { self.0.finish_call(call.id, NO_TURN, outcome).await.map_err(unwritable) })
     }
 
-    fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
-        Box::pin(async move { self.0.refuse_call(call, failure, NO_TURN).await.map_err(unwritable) })
+    fn refuse<'a>(
+        &'a self,
+        call: &'a Call,
+        title: &'a str,
+        failure: &'a Failure,
+    ) -> BoxFuture<'a, Result<(), JournalError>> {
+        Box::pin(async move { self.0.refuse_call(call, title, failure, NO_TURN).await.map_err(unwritable) })
     }
 
     fn retry_for(&self) -> Duration {
@@ -54,10 +59,15 @@ impl Journal for TurnJournal<'_> {
         Box::pin(async move { self.store.finish_call(call.id, self.live.token, outcome).await.map_err(unwritable) })
     }
 
-    fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
+    fn refuse<'a>(
+        &'a self,
+        call: &'a Call,
+        title: &'a str,
+        failure: &'a Failure,
+    ) -> BoxFuture<'a, Result<(), JournalError>> {
         Box::pin(async move {
             self.save().await?;
-            self.store.refuse_call(call, failure, self.live.token).await.map_err(unwritable)
+            self.store.refuse_call(call, title, failure, self.live.token).await.map_err(unwritable)
         })
     }
 

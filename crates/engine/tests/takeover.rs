@@ -64,7 +64,7 @@ impl Journal for World {
         Box::pin(async { Ok(outcome) })
     }
 
-    fn refuse<'a>(&'a self, _: &'a Call, _: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
+    fn refuse<'a>(&'a self, _: &'a Call, _: &'a str, _: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
         Box::pin(async { Ok(()) })
     }
 }
@@ -447,8 +447,13 @@ impl Journal for Flaky {
     fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
         self.write(self.world.finish(call, outcome))
     }
-    fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
-        self.write(self.world.refuse(call, failure))
+    fn refuse<'a>(
+        &'a self,
+        call: &'a Call,
+        title: &'a str,
+        failure: &'a Failure,
+    ) -> BoxFuture<'a, Result<(), JournalError>> {
+        self.write(self.world.refuse(call, title, failure))
     }
     fn retry_for(&self) -> Duration {
         Duration::from_secs(10)

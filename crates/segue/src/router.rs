@@ -83,7 +83,7 @@ pub fn router(app: Arc<App>) -> Router {
             api::health::operator_routes().layer(middleware::from_fn_with_state(state.clone(), auth::operators_only)),
         )
         .fallback_service(page())
-        .finish_api(&mut document)
+        .finish_api_with(&mut document, |api| openapi::with_tool_outputs(api, &state.app.own_tools))
         .with_state(state.clone());
     openapi::serve(router, document, &state.app.own_tools)
         .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
@@ -100,14 +100,18 @@ fn public_share(config: &Config) -> Option<NonZeroUsize> {
 
 /// Routes that require authentication.
 fn private(state: &Arc<AppState>) -> Routes {
+    Routes::new().merge(chat_protocols()).merge(protocols::mcp::routes(state)).merge(api::routes())
+}
+
+/// The protocols of front ends. The API documentation shows them in one group.
+fn chat_protocols() -> Routes {
     Routes::new()
         .merge(protocols::native::routes())
         .merge(protocols::user_chat::routes())
         .merge(protocols::ai_sdk::routes())
         .merge(protocols::chatkit::routes())
         .merge(protocols::ag_ui::routes())
-        .merge(protocols::mcp::routes(state))
-        .merge(api::routes())
+        .with_path_items(|path| path.tag(openapi::CHAT))
 }
 
 /// Routes without authentication: they return no user data.

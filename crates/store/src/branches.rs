@@ -82,6 +82,7 @@ impl Store {
         let next = messages.get(limit as usize).map(|message| message.id);
         messages.truncate(limit as usize);
         self.add_siblings(conversation, &mut messages).await?;
+        self.add_calls(conversation, &mut messages).await?;
         Ok(MessagePage { messages, next })
     }
 

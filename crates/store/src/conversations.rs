@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Siblings, Store, StoreError, like_pattern, matching_line::matching_line};
+use super::{Siblings, Store, StoreError, StoredCall, like_pattern, matching_line::matching_line};
 
 /// The columns of a conversation `c`.
 macro_rules! conversation_columns {
@@ -70,6 +70,9 @@ pub struct StoredMessage {
     pub id: MessageId,
     pub role: Role,
     pub content: Vec<Block>,
+    /// The tool calls of the answer: what is shown about each beside its output. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<StoredCall>,
     pub status: MessageStatus,
     pub created_at: DateTime<Utc>,
     /// The parent message; `None` for a first question.
@@ -280,6 +283,7 @@ impl From<MessageRow> for StoredMessage {
             id: MessageId(row.id),
             role: if row.role == "user" { Role::User } else { Role::Assistant },
             content: row.content.0,
+            calls: Vec::new(),
             status: MessageStatus::from_text(&row.status),
             created_at: row.created_at,
             parent_id: row.parent_id.map(MessageId),

@@ -202,18 +202,19 @@ impl Store {
     }
 
     /// Stores a call that was refused before it ran, unless another node has the turn.
-    pub async fn refuse_call(&self, call: &Call, failure: &Failure, token: i64) -> Result<(), StoreError> {
+    pub async fn refuse_call(&self, call: &Call, title: &str, failure: &Failure, token: i64) -> Result<(), StoreError> {
         const SQL: &str = "INSERT INTO tool_calls
-                (id, message_id, user_id, tool_name, parameters, status, result, duration_ms, retryable, was_retried,
-                 created_at, finished_at)
-             SELECT $1, $2, $3, $4, $5, 'refused', $6, $7, $8, $9, $10, $10
-             WHERE NOT EXISTS (SELECT 1 FROM turns WHERE message_id = $2 AND NOT (lease_token = $11 AND status = 'running'))
+                (id, message_id, user_id, tool_name, title, parameters, status, result, duration_ms, retryable,
+                 was_retried, created_at, finished_at)
+             SELECT $1, $2, $3, $4, $5, $6, 'refused', $7, $8, $9, $10, $11, $11
+             WHERE NOT EXISTS (SELECT 1 FROM turns WHERE message_id = $2 AND NOT (lease_token = $12 AND status = 'running'))
              ON CONFLICT (id) DO NOTHING";
         self.write(SQL)
             .bind(call.id.0)
             .bind(call.message.map(|message| message.0))
             .bind(call.owner.as_str())
             .bind(&call.name)
+            .bind(title)
             .bind(Json(&*call.input))
             .bind(Json(failure))
             .bind(i64::try_from(failure.duration_ms).unwrap_or(i64::MAX))

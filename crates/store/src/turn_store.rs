@@ -66,7 +66,7 @@ pub trait TurnStore: Send + Sync {
     /// Closes the row and returns its outcome: a committed effect takes precedence over a failure.
     fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Pending<'_, Outcome>;
     /// Stores a call that was refused before it ran.
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()>;
+    fn refuse_call<'a>(&'a self, call: &'a Call, title: &'a str, failure: &'a Failure, token: i64) -> Pending<'a, ()>;
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>>;
 
     /// The time of the store. Lease expiry uses it.
@@ -166,8 +166,8 @@ impl TurnStore for Store {
         Box::pin(self.finish_call(call, token, outcome))
     }
 
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
-        Box::pin(self.refuse_call(call, failure, token))
+    fn refuse_call<'a>(&'a self, call: &'a Call, title: &'a str, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
+        Box::pin(self.refuse_call(call, title, failure, token))
     }
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {

@@ -7,6 +7,22 @@
  * migration get the same id without coordination. A recording without a code belongs to one owner.
  */
 export type TrackId = string;
+export type AppliedKind =
+  | 'years'
+  | 'tempo'
+  | 'duration'
+  | 'key'
+  | 'language'
+  | 'vocals'
+  | 'explicit'
+  | 'library'
+  | 'artist'
+  | 'album'
+  | 'atMost'
+  | 'perArtist'
+  | 'without'
+  | 'seed'
+  | 'sound';
 /**
  * One piece of a message, in the order it happened.
  *
@@ -99,6 +115,10 @@ export type Frame =
   | {
       input: unknown;
       seq: number;
+      /**
+       * The tool's name for users.
+       */
+      title?: string | null;
       toolCallId: CallId;
       toolName: string;
       type: 'tool_call_start';
@@ -185,8 +205,20 @@ export interface About {
 export interface AgentAbout {
   description: string;
   examples: string[];
+  /**
+   * The question above an empty conversation.
+   */
+  greeting?: string;
   id: string;
+  /**
+   * The text in the empty message field.
+   */
+  placeholder?: string;
   title: string;
+  /**
+   * Segue's own tools that the agent can use.
+   */
+  tools?: string[];
 }
 /**
  * The state of the index.
@@ -292,6 +324,18 @@ export interface AlbumList {
    */
   next?: number | null;
 }
+export interface AlbumResult {
+  artist: string;
+  artworkUrl?: string | null;
+  /**
+   * The catalogue's id of the album, or Segue's own for an album of library tracks.
+   */
+  id: string;
+  inLibrary: boolean;
+  releaseDate?: string | null;
+  title: string;
+  trackCount: number;
+}
 export interface AlbumTracksOutput {
   albumId: string;
   albumTitle: string;
@@ -331,6 +375,20 @@ export interface TrackResult {
    * The id of the recording. Every parameter that takes an ISRC also takes this id.
    */
   trackId: TrackId;
+}
+/**
+ * One thing that was understood, for a chip that can be removed.
+ */
+export interface Applied {
+  kind: AppliedKind;
+  /**
+   * In plain English: `1990–1999`, `without drums`.
+   */
+  label: string;
+  /**
+   * The words of the message it was read from: without them the limit is gone. Empty: it was given as a field.
+   */
+  text: string;
 }
 export interface Arrangement {
   /**
@@ -380,13 +438,14 @@ export interface BatchMetadataOutput {
   /**
    * Codes that are not valid ISRCs, and why; they are in `notFound` too.
    */
-  invalid: {
-    isrc: string;
-    reason: string;
-  }[];
+  invalid: Invalid[];
   notFound: string[];
   summary: string;
   tracks: IndexedTrackResult[];
+}
+export interface Invalid {
+  isrc: string;
+  reason: string;
 }
 /**
  * A track with all data of the index.
@@ -554,6 +613,14 @@ export interface PlaylistTrackResult {
    */
   trackId: TrackId;
 }
+export interface ChangedTrack {
+  artist: string;
+  /**
+   * Where it is now, or was before it was removed; from 1.
+   */
+  position: number;
+  title: string;
+}
 export interface ChangePassword {
   current: string;
   /**
@@ -563,7 +630,7 @@ export interface ChangePassword {
 }
 export interface ChatRequest {
   /**
-   * `discover` or `tasks`, for a new conversation.
+   * The `id` of an agent of `GET /api/about`, for a new conversation; default: the first one.
    */
   agent?: string | null;
   /**
@@ -607,7 +674,7 @@ export interface CompleteTaskOutput {
   summary: string;
   title: string;
   /**
-   * For `POST /api/undo/{id}`.
+   * The id of a change that can be undone. For a tool call, it is the id of the call.
    */
   undoId: string;
   updatedAt: string;
@@ -756,7 +823,7 @@ export interface DeleteTaskOutput {
   task_id: string;
   title: string;
   /**
-   * For `POST /api/undo/{id}`.
+   * The id of a change that can be undone. For a tool call, it is the id of the call.
    */
   undoId: string;
 }
@@ -830,21 +897,14 @@ export interface EditPlaylistOutput {
   /**
    * What was added, removed or moved.
    */
-  changed: {
-    artist: string;
-    /**
-     * Where it is now, or was before it was removed; from 1.
-     */
-    position: number;
-    title: string;
-  }[];
+  changed: ChangedTrack[];
   durationMs: number;
   id: string;
   summary: string;
   title: string;
   trackCount: number;
   /**
-   * For `POST /api/undo/{id}`.
+   * The id of a change that can be undone. For a tool call, it is the id of the call.
    */
   undoId: string;
 }
@@ -1355,6 +1415,10 @@ export interface OpenConversation {
   updatedAt: string;
 }
 export interface StoredMessage {
+  /**
+   * The tool calls of the answer: what is shown about each beside its output. Absent if there are none.
+   */
+  calls?: StoredCall[];
   content: Block[];
   /**
    * What the answer has cost in US dollars, where the price of its model was known.
@@ -1378,6 +1442,27 @@ export interface StoredMessage {
    */
   turnId?: string | null;
   usage?: Usage | null;
+}
+/**
+ * A tool call of an answer, with what the stream said about it.
+ */
+export interface StoredCall {
+  /**
+   * The id of its `tool_use` and `tool_result`.
+   */
+  id: CallId;
+  /**
+   * The number of results; absent if the call failed or has not ended.
+   */
+  resultCount?: number | null;
+  /**
+   * Absent if the call failed or has not ended.
+   */
+  summary?: string | null;
+  /**
+   * The tool's name for users.
+   */
+  title?: string | null;
 }
 /**
  * The error of a failed turn, as it was shown.
@@ -1507,35 +1592,8 @@ export interface SelectedAnswer {
 export interface SemanticSearchOutput {
   /**
    * The limits that were recognised. Results satisfy them exactly.
-   *
-   * Items: One thing that was understood, for a chip that can be removed.
    */
-  applied: {
-    kind:
-      | 'years'
-      | 'tempo'
-      | 'duration'
-      | 'key'
-      | 'language'
-      | 'vocals'
-      | 'explicit'
-      | 'library'
-      | 'artist'
-      | 'album'
-      | 'atMost'
-      | 'perArtist'
-      | 'without'
-      | 'seed'
-      | 'sound';
-    /**
-     * In plain English: `1990–1999`, `without drums`.
-     */
-    label: string;
-    /**
-     * The words of the message it was read from: without them the limit is gone. Empty: it was given as a field.
-     */
-    text: string;
-  }[];
+  applied: Applied[];
   durationMs: number;
   /**
    * True while the index is being filled: tracks of yours cannot be found yet.
@@ -1642,7 +1700,7 @@ export interface SuggestPlaylistOutput {
   title: string;
   tracks: PlaylistTrackResult[];
   /**
-   * For `POST /api/undo/{id}`.
+   * The id of a change that can be undone. For a tool call, it is the id of the call.
    */
   undoId: string;
   /**
@@ -1674,20 +1732,7 @@ export interface Test {
   connection?: NewConnection | null;
 }
 export interface TidalSearchOutput {
-  albums?:
-    | {
-        artist: string;
-        artworkUrl?: string | null;
-        /**
-         * The catalogue's id of the album, or Segue's own for an album of library tracks.
-         */
-        id: string;
-        inLibrary: boolean;
-        releaseDate?: string | null;
-        title: string;
-        trackCount: number;
-      }[]
-    | null;
+  albums?: AlbumResult[] | null;
   durationMs: number;
   /**
    * True: Tidal had more, but did not deliver it in time.
@@ -1699,11 +1744,12 @@ export interface TidalSearchOutput {
    */
   searchedFor?: string | null;
   summary: string;
-  totalFound: {
-    albums: number;
-    tracks: number;
-  };
+  totalFound: TotalFound;
   tracks?: TrackResult[] | null;
+}
+export interface TotalFound {
+  albums: number;
+  tracks: number;
 }
 export interface TokenSessionBody {
   /**
@@ -1757,7 +1803,7 @@ export interface UpdateTaskOutput {
   summary: string;
   title: string;
   /**
-   * For `POST /api/undo/{id}`.
+   * The id of a change that can be undone. For a tool call, it is the id of the call.
    */
   undoId: string;
   updatedAt: string;

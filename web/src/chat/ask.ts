@@ -14,7 +14,7 @@ export function useAsk(): Ask {
   const [, navigate] = useLocation();
   if (here) return here;
   return (text) => {
-    sessions.newChat('discover').send(text);
+    sessions.newChat(null).send(text);
     navigate('/');
   };
 }

@@ -4,12 +4,12 @@ import { Suspense, useCallback, useEffect, useMemo, useState, type ComponentProp
 import { useLocation, useSearchParams } from 'wouter';
 import { ApiError } from '../api/client';
 import { useAbout, useTitle } from '../api/queries';
-import type { AgentId } from '../api/types';
-import { msg, t } from '../i18n';
+import { t } from '../i18n';
 import { useOnline } from '../shell/online';
 import { usePageTitle } from '../shell/page-title';
 import { lazyPage } from '../ui/lazy-page';
 import { Failed, Skeleton, SkeletonRows } from '../ui/states';
+import { keepsTasks, useAgent } from './agents';
 import { AskContext } from './ask';
 import { BranchContext, type BranchActions } from './branches';
 import { Composer } from './composer';
@@ -24,16 +24,14 @@ import './chat-page.css';
 const { Component: ModelPicker } = lazyPage<ComponentProps<typeof import('./model-picker').default>>(() => import('./model-picker'));
 const { Component: TaskPanel } = lazyPage(() => import('../tasks/task-panel'));
 
-const PLACEHOLDER: Record<AgentId, string> = {
-  discover: msg('A mood, a memory, half a line…'),
-  tasks: msg('Say what is on your mind…'),
-};
-
 export function NewChat() {
   const sessions = useSessions();
   const [, navigate] = useLocation();
   const [search] = useSearchParams();
-  const agent: AgentId = search.get('agent') === 'tasks' ? 'tasks' : 'discover';
+  const { data: about } = useAbout();
+  const named = search.get('agent');
+  // An old link may name an agent that this server does not have.
+  const agent = about && !about.agents.some(({ id }) => id === named) ? null : named;
   const session = useMemo(() => sessions.newChat(agent), [sessions, agent]);
   useShared();
 
@@ -71,7 +69,8 @@ export function OpenChat({ id }: { id: string }) {
 
 function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   const { state, load } = useSession(session);
-  const { turn, messages, agent } = state;
+  const { turn, messages } = state;
+  const agent = useAgent(state.agent);
   const title = useTitle(state.conversationId) ?? state.title;
   const online = useOnline();
   const foot = useFootHeight();
@@ -92,11 +91,11 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
   const fresh = messages.length === 0 && turn === null;
   return (
     <AskContext value={ask}>
-      <div className="chat" data-agent={agent}>
+      <div className="chat">
         <div className="chat-main">
           {!fresh && <h1 className="visually-hidden">{title ?? t('Conversation')}</h1>}
           {fresh ? (
-            <Welcome agent={agent} onPick={(text) => session.send(text)} />
+            <Welcome agent={state.agent} onPick={(text) => session.send(text)} />
           ) : (
             <BranchContext value={branches}>
               <ConsentContext value={consents}>
@@ -118,7 +117,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
             )}
             <Composer
               draftKey={draftKey}
-              placeholder={t(PLACEHOLDER[agent])}
+              placeholder={t(agent?.placeholder ?? '')}
               turn={turn}
               queue={state.queue}
               refusal={state.refusal}
@@ -132,7 +131,7 @@ function Chat({ session, draftKey }: { session: Session; draftKey: string }) {
             />
           </div>
         </div>
-        {agent === 'tasks' && !fresh && (
+        {keepsTasks(agent) && !fresh && (
           <aside className="chat-aside" aria-label={t('Your tasks')}>
             <Suspense fallback={<SkeletonRows rows={4} height={44} label={t('Loading tasks')} />}>
               <TaskPanel />

@@ -25,7 +25,7 @@ const OUTCOME: Record<Exclude<ConsentState, 'waiting'>, string> = {
   refuse: msg('Refused. Nothing was done.'),
 };
 
-/** `house__add_task`: the tool `add task` of the server `house`. */
+/** `home__add_task`: the tool `add task` of the server `home`. */
 function partsOf(toolName: string): { server: string; tool: string } {
   const [server, ...rest] = toolName.split('__');
   return rest.length > 0

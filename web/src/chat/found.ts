@@ -1,24 +1,10 @@
 // What an answer found: the tracks and tasks of its calls, and what to ask next.
 import type { IndexedTrackResult, Task } from '../api/types';
 import { t } from '../i18n';
+import { cardFor } from '../tools';
 import type { ChatMessage, ToolCall } from './reduce';
 
 type Found = IndexedTrackResult & { reasoning?: string };
-
-/** Calls whose results are part of the answer itself. */
-const SHOWN = new Set([
-  'semanticSearch',
-  'tidalSearch',
-  'albumTracks',
-  'batchMetadata',
-  'suggestPlaylist',
-  'list_playlists',
-  'edit_playlist',
-  'list_tasks',
-  'add_task',
-  'update_task',
-  'complete_task',
-]);
 
 export function callsOf(message: ChatMessage): ToolCall[] {
   return message.parts.flatMap((part) => (part.kind === 'tool' ? [part.call] : []));
@@ -26,7 +12,7 @@ export function callsOf(message: ChatMessage): ToolCall[] {
 
 /** The last call with something to show stands open in the answer; the ones before it led there. */
 export function shownCall(message: ChatMessage): string | null {
-  return callsOf(message).findLast((call) => SHOWN.has(call.name) && call.output !== undefined)?.id ?? null;
+  return callsOf(message).findLast((call) => !cardFor(call).staysClosed && call.output !== undefined)?.id ?? null;
 }
 
 export function tracksOf(call: ToolCall): Found[] {
@@ -34,13 +20,9 @@ export function tracksOf(call: ToolCall): Found[] {
   return Array.isArray(tracks) ? (tracks as Found[]).filter((track) => typeof track?.title === 'string') : [];
 }
 
-const TASK_TOOLS = new Set(['list_tasks', 'add_task', 'update_task', 'complete_task']);
-
 /** The tasks of a list, or the one that was changed. */
-export function tasksOf({ name, output }: ToolCall): Task[] {
-  if (!TASK_TOOLS.has(name) || !output) return [];
-  if (Array.isArray(output['tasks'])) return output['tasks'] as Task[];
-  return output['title'] ? [output as unknown as Task] : [];
+export function tasksOf(call: ToolCall): Task[] {
+  return (call.output && cardFor(call).tasks?.(call.output)) ?? [];
 }
 
 /** The search that the answer ends with, if it found nothing and nothing before it did. */
@@ -57,7 +39,7 @@ export function followUps(message: ChatMessage): string[] {
   const tracks = tracksOf(call);
   if (tracks.length > 0) return aboutTracks(call.name, tracks);
   if (call.name === 'edit_playlist') return [t('What is on it?')];
-  return TASK_TOOLS.has(call.name) ? aboutTasks(call) : [];
+  return cardFor(call).tasks ? aboutTasks(call) : [];
 }
 
 function aboutTracks(tool: string, tracks: Found[]): string[] {

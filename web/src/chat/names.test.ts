@@ -33,8 +33,8 @@ describe('names that a text may mention', () => {
     expect(hrefs(message, 'Ivy Marlow')).toEqual(['#artist-Ivy%20Marlow']);
     expect(hrefs(message, 'The Quay')).toEqual(['#album-The%20Quay&by=Ivy%20Marlow']);
     expect([...namesIn([message]).values()].flat().every(({ href }) => isNameHref(href))).toBe(true);
-    const foreign = answer(['semanticSearch', { tracks: [{ ...track, inLibrary: false }] }]);
-    expect([...namesIn([foreign]).keys()], 'there would be nothing to see').toEqual(['Low Tide']);
+    const notOwned = answer(['semanticSearch', { tracks: [{ ...track, inLibrary: false }] }]);
+    expect([...namesIn([notOwned]).keys()], 'there would be nothing to see').toEqual(['Low Tide']);
   });
 
   it('are albums of the catalogue by their id', () => {

@@ -4,9 +4,13 @@ import { t } from '../i18n';
 export interface ToolCall {
   id: string;
   name: string;
+  /** The tool's name for users. */
+  title?: string;
   input: unknown;
   status: 'running' | 'done' | 'failed';
   summary?: string;
+  /** The number of results, as the server counts them. */
+  count?: number;
   durationMs?: number;
   /** Absent when there is nothing to open: no results, or not finished. */
   output?: Record<string, unknown>;
@@ -17,42 +21,39 @@ export interface ToolCall {
 
 export type Part = { kind: 'text'; text: string } | { kind: 'tool'; call: ToolCall };
 
-/** How many things a result holds; nothing to count is 0. Derived, so that live and reopened cards agree. */
-export function countResults(output: Record<string, unknown> | undefined): number {
-  if (!output) return 0;
-  return ['tracks', 'albums', 'tasks']
-    .map((key) => output[key])
-    .reduce((count: number, list) => count + (Array.isArray(list) ? list.length : 0), 0);
-}
-
 export function appendText(parts: Part[], text: string): Part[] {
   if (text === '') return parts;
   const last = parts.at(-1);
   return last?.kind === 'text' ? [...parts.slice(0, -1), { kind: 'text', text: last.text + text }] : [...parts, { kind: 'text', text }];
 }
 
-export function startedCall(id: string, name: string, input: unknown): Part {
-  return { kind: 'tool', call: { id, name, input, status: 'running' } };
+export function startedCall(id: string, name: string, input: unknown, title?: string | null): Part {
+  return { kind: 'tool', call: { id, name, input, status: 'running', ...(title && { title }) } };
 }
 
 export function updateCall(parts: Part[], id: string, outcome: Partial<ToolCall>): Part[] {
   return parts.map((part) => (part.kind === 'tool' && part.call.id === id ? { kind: 'tool', call: { ...part.call, ...outcome } } : part));
 }
 
-export function success(content: unknown): Partial<ToolCall> {
-  const { summary, durationMs, ...rest } = asRecord(content);
+/** What the server says about a call beside its output: in the stream with the end of the call, and in a stored message. */
+export interface Told {
+  summary?: string | null;
+  resultCount?: number | null;
+  durationMs?: number;
+}
+
+export function success(content: unknown, told: Told): Partial<ToolCall> {
+  const { summary = told.summary, durationMs = told.durationMs, ...output } = asRecord(content);
+  const count = told.resultCount;
+  // An empty result is streamed without its output but stored with it: both mean "nothing to open".
+  const isEmpty = count === 0 || Object.keys(output).length === 0;
   return {
     status: 'done',
     ...(typeof summary === 'string' && { summary }),
+    ...(typeof count === 'number' && { count }),
     ...(typeof durationMs === 'number' && { durationMs }),
-    ...(hasResults(rest) && { output: rest }),
+    ...(!isEmpty && { output }),
   };
-}
-
-/** An empty result is sent without its output but stored with it: both mean "nothing to open". */
-function hasResults(output: Record<string, unknown>): boolean {
-  const lists = ['tracks', 'albums', 'tasks', 'playlists'].map((key) => output[key]).filter((list) => Array.isArray(list));
-  return lists.length > 0 ? lists.some((list) => list.length > 0) : Object.keys(output).length > 0;
 }
 
 export function failure(content: unknown): Partial<ToolCall> {

@@ -64,6 +64,7 @@ describe('a conversation', () => {
       role: 'assistant',
       status: 'running',
       createdAt: '',
+      calls: [{ id: 'x', summary: end.summary, resultCount: 0 }],
       content: [
         { type: 'tool_use', id: 'x', name: 'semanticSearch', input: { query: 'q' } },
         { type: 'tool_result', tool_use_id: 'x', content: { tracks: [], query: 'q', totalFound: 0, summary: end.summary, durationMs: 7 } },
@@ -71,6 +72,28 @@ describe('a conversation', () => {
     });
     expect(live).toEqual(stored.parts);
     expect(live?.[0]).not.toHaveProperty('call.output');
+  });
+
+  it('takes the title, the summary and the number of results of a call from the server, live and stored', () => {
+    const output = { rooms: ['kitchen', 'hall'], tracks: [], summary: 'Two rooms are lit', durationMs: 7 };
+    const live = play([
+      { seq: 1, type: 'message_start', messageId: 'm', conversationId: 'c', turnId: 't' },
+      { seq: 2, type: 'tool_call_start', toolCallId: 'x', toolName: 'home__lights', title: 'Lights (home)', input: {} },
+      { seq: 3, type: 'tool_call_end', toolCallId: 'x', summary: output.summary, resultCount: 2, durationMs: 7, output },
+    ]).messages.at(-1)?.parts;
+    const stored = fromStored({
+      id: 'm',
+      role: 'assistant',
+      status: 'complete',
+      createdAt: '',
+      calls: [{ id: 'x', title: 'Lights (home)', summary: output.summary, resultCount: 2 }],
+      content: [
+        { type: 'tool_use', id: 'x', name: 'home__lights', input: {} },
+        { type: 'tool_result', tool_use_id: 'x', content: output },
+      ],
+    });
+    expect(live).toEqual(stored.parts);
+    expect(live?.[0]).toMatchObject({ call: { title: 'Lights (home)', count: 2, output: { rooms: ['kitchen', 'hall'] } } });
   });
 
   it('marks a tool as interrupted when the turn breaks under it', () => {

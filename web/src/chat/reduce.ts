@@ -1,17 +1,7 @@
 // What a conversation looks like after each thing that happens to it: one pure function, for live and for stored.
-import {
-  agentOf,
-  type AgentId,
-  type ConsentLine,
-  type Frame,
-  type MessageStatus,
-  type OpenConversation,
-  type Siblings,
-  type StoredMessage,
-  type UsageFrame,
-} from '../api/types';
+import type { AgentId, ConsentLine, Frame, MessageStatus, OpenConversation, Siblings, StoredMessage, UsageFrame } from '../api/types';
 import { shownTitle } from '../history/shown-title';
-import { appendText, asRecord, failure, interrupted, startedCall, success, updateCall, type Part } from './parts';
+import { appendText, failure, interrupted, startedCall, success, updateCall, type Part } from './parts';
 
 export type { Part, ToolCall } from './parts';
 
@@ -47,7 +37,7 @@ export interface Failure {
   code: string;
   message: string;
   retryable: boolean;
-  /** The server asks for patience until then (milliseconds since 1970). */
+  /** The server asks to wait until then (milliseconds since 1970). */
   retryAt?: number;
 }
 
@@ -75,7 +65,8 @@ export interface Turn {
 
 export interface ChatState {
   conversationId: string | null;
-  agent: AgentId;
+  /** Null: the one that the server takes when none is named. */
+  agent: AgentId | null;
   title: string | null;
   /** The model that was chosen for it; null: the usual one. */
   model: string | null;
@@ -105,7 +96,7 @@ export type Action =
   | { type: 'renamed'; title: string }
   | { type: 'model-chosen'; model: string | null };
 
-export function emptyChat(agent: AgentId, conversationId: string | null = null): ChatState {
+export function emptyChat(agent: AgentId | null, conversationId: string | null = null): ChatState {
   return { conversationId, agent, title: null, model: null, messages: [], turn: null, queue: [], refusal: null, consents: {} };
 }
 
@@ -160,12 +151,14 @@ export function reduce(state: ChatState, action: Action): ChatState {
 export function fromStored(stored: StoredMessage): ChatMessage {
   let parts: Part[] = [];
   const thoughts: string[] = [];
+  const told = new Map(stored.calls?.map((call) => [call.id, call]));
   for (const block of stored.content) {
     if (block.type === 'reasoning') thoughts.push(block.text);
     if (block.type === 'text') parts = appendText(parts, block.text);
-    if (block.type === 'tool_use') parts = [...parts, startedCall(block.id, block.name, block.input)];
+    if (block.type === 'tool_use') parts = [...parts, startedCall(block.id, block.name, block.input, told.get(block.id)?.title)];
     if (block.type === 'tool_result') {
-      parts = updateCall(parts, block.tool_use_id, block.is_error ? failure(block.content) : success(block.content));
+      const { tool_use_id: id, content, is_error: isError } = block;
+      parts = updateCall(parts, id, isError ? failure(content) : success(content, told.get(id) ?? {}));
     }
   }
   return {
@@ -200,7 +193,7 @@ function loaded(state: ChatState, conversation: OpenConversation): ChatState {
   const base = {
     ...state,
     conversationId: conversation.id,
-    agent: agentOf(conversation.agent),
+    agent: conversation.agent,
     title: shownTitle(conversation),
     model: conversation.model ?? null,
     consents: consentsOf(state, conversation),
@@ -288,11 +281,9 @@ function applyFrame({ reading: _read, thinking, ...message }: ChatMessage, frame
     case 'reasoning':
       return { ...message, thinking: true, thought: withThought(message.thought, frame.content, thinking) };
     case 'tool_call_start':
-      return { ...message, parts: [...message.parts, startedCall(frame.toolCallId, frame.toolName, frame.input)] };
-    case 'tool_call_end': {
-      const outcome = success({ ...asRecord(frame.output), summary: frame.summary, durationMs: frame.durationMs });
-      return { ...message, parts: updateCall(message.parts, frame.toolCallId, outcome) };
-    }
+      return { ...message, parts: [...message.parts, startedCall(frame.toolCallId, frame.toolName, frame.input, frame.title)] };
+    case 'tool_call_end':
+      return { ...message, parts: updateCall(message.parts, frame.toolCallId, success(frame.output, frame)) };
     case 'tool_call_error':
       return { ...message, parts: updateCall(message.parts, frame.toolCallId, failure(frame)) };
     case 'message_end':

@@ -4,7 +4,7 @@ import type { Failure } from './reduce';
 
 export function refusalOf(error: unknown): Failure {
   const code = error instanceof ApiError ? error.code : 'UNREACHABLE';
-  const patience = error instanceof ApiError ? error.retryAfterSeconds : undefined;
+  const waitSeconds = error instanceof ApiError ? error.retryAfterSeconds : undefined;
   const retryable = !(error instanceof ApiError) || error.status === 429 || error.status >= 500;
-  return { code, message: explain(error), retryable, ...(patience && { retryAt: Date.now() + patience * 1000 }) };
+  return { code, message: explain(error), retryable, ...(waitSeconds && { retryAt: Date.now() + waitSeconds * 1000 }) };
 }

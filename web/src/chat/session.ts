@@ -8,7 +8,7 @@ import { say } from '../ui/live-region';
 import { toastError } from '../ui/toast';
 import { Announcer } from './announcer';
 import { NEW_CHAT, returnToDraft } from './drafts';
-import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage } from './reduce';
+import { emptyChat, reduce, type Action, type ChatMessage, type ChatState, type QueuedMessage, type ToolCall } from './reduce';
 import { keepPending, recoveredAs } from './pending';
 import { keepQueue, savedQueue } from './queue-storage';
 import { refusalOf } from './refusal-of';
@@ -19,7 +19,7 @@ export interface SessionEvents {
   /** The server gave a new conversation its id. */
   onConversation: (session: Session, id: string) => void;
   /** A tool finished: what it changed may be on screen elsewhere. */
-  onToolDone: (toolName: string) => void;
+  onToolDone: (call: ToolCall) => void;
   onTurnStart: (conversationId: string) => void;
   onTurnEnd: (conversationId: string) => void;
   /** It is not followed any more, and nothing is known about it. */
@@ -43,7 +43,7 @@ export class Session {
   private announcer = new Announcer();
 
   constructor(
-    agent: AgentId,
+    agent: AgentId | null,
     conversationId: string | null,
     private events: SessionEvents,
   ) {
@@ -191,7 +191,7 @@ export class Session {
       message: message.text,
       clientMessageId: message.clientMessageId,
       ...(message.editOf && { editOf: message.editOf }),
-      ...(conversationId ? { conversationId } : { agent, ...(model && { model }) }),
+      ...(conversationId ? { conversationId } : { ...(agent && { agent }), ...(model && { model }) }),
     };
     try {
       const outcome = await this.run((signal) => writeJson('POST', '/api/chat/stream', body, signal));
@@ -288,7 +288,7 @@ export class Session {
     }
     if (frame.type === 'tool_call_end') {
       const call = this.state.messages.flatMap((m) => m.parts).findLast((p) => p.kind === 'tool' && p.call.id === frame.toolCallId);
-      if (call?.kind === 'tool') this.events.onToolDone(call.call.name);
+      if (call?.kind === 'tool') this.events.onToolDone(call.call);
     }
   }
 

@@ -4,11 +4,12 @@ import type { QueryClient } from '@tanstack/react-query';
 import { announce, onNews } from '../api/news';
 import { refresh } from '../api/refresh';
 import type { AgentId } from '../api/types';
+import { cardFor } from '../tools';
+import type { ToolCall } from './parts';
 import { Session } from './session';
 
 const LONGEST_TURN_MS = 300_000;
 const TITLE_MS = 5_000;
-const TASK_TOOLS = new Set(['add_task', 'complete_task', 'delete_task', 'update_task']);
 
 export class Sessions {
   private byId = new Map<string, Session>();
@@ -36,14 +37,14 @@ export class Sessions {
   of(id: string): Session {
     const known = this.byId.get(id);
     if (known) return known;
-    const session = new Session('discover', id, this.events());
+    const session = new Session(null, id, this.events());
     this.byId.set(id, session);
     void session.open();
     return session;
   }
 
   /** The conversation that does not exist yet. One per agent choice; a sent one becomes a real one. */
-  newChat(agent: AgentId): Session {
+  newChat(agent: AgentId | null): Session {
     if (this.draft?.getState().agent !== agent || this.draft.getState().messages.length > 0) {
       this.draft = new Session(agent, null, this.events());
     }
@@ -72,10 +73,7 @@ export class Sessions {
         this.refresh('conversations');
         this.onOpened(session, id);
       },
-      onToolDone: (toolName: string) => {
-        if (TASK_TOOLS.has(toolName)) this.refresh('tasks');
-        if (toolName === 'suggestPlaylist' || toolName === 'edit_playlist') this.refresh('playlists');
-      },
+      onToolDone: (call: ToolCall) => cardFor(call).changes?.forEach((kind) => this.refresh(kind)),
       onTurnStart: (id: string) => this.setRunning(id, true),
       onTurnLost: (id: string) => this.setRunning(id, false),
       onTurnEnd: (id: string) => {

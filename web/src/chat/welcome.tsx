@@ -1,77 +1,81 @@
 // The first minute: who answers, what it knows, and something to try that works.
-import { ArrowUpRight, ListTodo, Music2, PlugZap } from 'lucide-react';
+import { ArrowUpRight, PlugZap } from 'lucide-react';
 import { lazy, Suspense } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useAbout, useLibrarySize } from '../api/queries';
 import { useTasks } from '../api/task-queries';
-import type { About, AgentId } from '../api/types';
-import { msg, t } from '../i18n';
+import type { About, AgentAbout, AgentId } from '../api/types';
+import { t } from '../i18n';
 import { rich } from '../i18n/rich';
 import { Artwork } from '../music/artwork';
 import { count } from '../ui/format';
 import { Segments } from '../ui/segments';
 import { Failed, SkeletonRows } from '../ui/states';
+import { iconOf, keepsTasks, newChatWith, searchesLibrary, useAgent } from './agents';
 import { taskExamples } from './task-examples';
 import './welcome.css';
 
 const FirstDay = lazy(() => import('./first-day'));
 
-const GREETING: Record<AgentId, string> = {
-  discover: msg('What would you like to hear?'),
-  tasks: msg('What needs doing?'),
-};
+interface Props {
+  agent: AgentId | null;
+  onPick: (text: string) => void;
+}
 
-export function Welcome({ agent, onPick }: { agent: AgentId; onPick: (text: string) => void }) {
+export function Welcome({ agent, onPick }: Props) {
   const { data: about, error, refetch } = useAbout();
-  const [, navigate] = useLocation();
   const { data: owned } = useLibrarySize();
-  const empty = agent === 'discover' && owned === 0;
-  const current = about?.agents.find((candidate) => candidate.id === agent);
-
+  const current = useAgent(agent);
   return (
     <div className="welcome">
       <div className="welcome-inner">
-        <Segments
-          label={t('Agent')}
-          value={agent}
-          onChange={(next) => navigate(next === 'tasks' ? '/?agent=tasks' : '/', { replace: true })}
-          options={[
-            {
-              value: 'discover',
-              label: (
-                <>
-                  <Music2 size={15} aria-hidden /> {t('Discover')}
-                </>
-              ),
-            },
-            {
-              value: 'tasks',
-              label: (
-                <>
-                  <ListTodo size={15} aria-hidden /> {t('Tasks')}
-                </>
-              ),
-            },
-          ]}
-        />
-        <h1>{t(GREETING[agent])}</h1>
+        {current && <AgentChoice agents={about?.agents ?? []} current={current} />}
+        <h1>{current ? t(current.greeting || current.title) : t('New chat')}</h1>
         {error && <Failed error={error} onRetry={() => void refetch()} />}
         {!about && !error && <SkeletonRows rows={4} label={t('Loading examples')} />}
-        {current && (
-          <>
-            <p className="welcome-lead">{t(current.description)}</p>
-            {empty && (
-              <Suspense>
-                <FirstDay mode={about?.mode ?? 'local'} />
-              </Suspense>
-            )}
-            {!empty && agent === 'tasks' && <TaskExamples examples={current.examples} onPick={onPick} />}
-            {!empty && agent !== 'tasks' && <Examples examples={current.examples} onPick={onPick} />}
-          </>
-        )}
-        {about && <Facts about={about} agent={agent} />}
+        {about && current && <Introduction agent={current} mode={about.mode} isEmpty={owned === 0} onPick={onPick} />}
+        {about && <Facts about={about} agent={current} />}
       </div>
     </div>
+  );
+}
+
+function AgentChoice({ agents, current }: { agents: AgentAbout[]; current: AgentAbout }) {
+  const [, navigate] = useLocation();
+  const options = agents.map((agent) => {
+    const Icon = iconOf(agent);
+    const label = (
+      <>
+        <Icon size={15} aria-hidden /> {t(agent.title)}
+      </>
+    );
+    return { value: agent.id, label };
+  });
+  const choose = (id: AgentId) => navigate(id === agents[0]?.id ? '/' : newChatWith(id), { replace: true });
+  return <Segments label={t('Agent')} value={current.id} options={options} onChange={choose} />;
+}
+
+interface IntroductionProps {
+  agent: AgentAbout;
+  mode: string;
+  /** The library has no tracks. */
+  isEmpty: boolean;
+  onPick: (text: string) => void;
+}
+
+function Introduction({ agent, mode, isEmpty, onPick }: IntroductionProps) {
+  const Choices = keepsTasks(agent) ? TaskExamples : Examples;
+  return (
+    <>
+      <p className="welcome-lead">{t(agent.description)}</p>
+      {searchesLibrary(agent) && isEmpty ? (
+        <Suspense>
+          <FirstDay mode={mode} />
+        </Suspense>
+      ) : (
+        <Choices examples={agent.examples} onPick={onPick} />
+      )}
+    </>
   );
 }
 
@@ -101,13 +105,13 @@ function Examples({ examples, onPick }: ExamplesProps) {
   );
 }
 
-function Facts({ about, agent }: { about: About; agent: AgentId }) {
+function Facts({ about, agent }: { about: About; agent: AgentAbout | undefined }) {
   const { model, index } = about;
   const name = <strong>{model.offline ? t('the built-in offline model') : model.id}</strong>;
   return (
     <div className="facts">
       <p>
-        {agent === 'discover' && index && index.tracks > 0
+        {searchesLibrary(agent) && index && index.tracks > 0
           ? rich('Answers come from {model} over {tracks}.', { model: name, tracks: <strong>{count(index.tracks, 'track')}</strong> })
           : rich('Answers come from {model}.', { model: name })}
       </p>

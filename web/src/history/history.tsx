@@ -1,5 +1,5 @@
 // The list of conversations: find one, go back to it, rename it, delete it and think better of it.
-import { Ellipsis, FileJson, FileText, Link2, ListTodo, Music2, Pencil, Pin, PinOff, Search, Trash2 } from 'lucide-react';
+import { Ellipsis, FileJson, FileText, Link2, Pencil, Pin, PinOff, Search, Trash2 } from 'lucide-react';
 import { useMemo, useState, type KeyboardEvent } from 'react';
 import { Link, useLocation } from 'wouter';
 import {
@@ -12,6 +12,7 @@ import {
   useConversations,
 } from '../api/queries';
 import type { Conversation } from '../api/types';
+import { iconOf, useAgent } from '../chat/agents';
 import { download, fileName } from '../chat/export';
 import { useIsRunning, useSessions } from '../chat/sessions';
 import { t } from '../i18n';
@@ -78,7 +79,8 @@ interface EntryProps {
 }
 
 function Entry({ conversation, words, onNavigate }: EntryProps) {
-  const { id, agent, pinned, match } = conversation;
+  const { id, pinned, match } = conversation;
+  const agent = useAgent(conversation.agent);
   const title = shownTitle(conversation);
   const running = useIsRunning(id) || conversation.running;
   const [location, navigate] = useLocation();
@@ -86,7 +88,7 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
   const changed = useChanged();
   const sessions = useSessions();
   const here = location === `/c/${id}`;
-  const Icon = agent === 'tasks' ? ListTodo : Music2;
+  const Icon = iconOf(agent);
 
   const remove = async () => {
     try {
@@ -130,7 +132,7 @@ function Entry({ conversation, words, onNavigate }: EntryProps) {
   return (
     <li className="entry" data-here={here}>
       <Link href={`/c/${id}`} aria-current={here ? 'page' : undefined} title={title} onClick={onNavigate}>
-        <Icon size={14} aria-label={agent === 'tasks' ? t('Tasks') : t('Discover')} />
+        <Icon size={14} aria-label={t(agent?.title ?? conversation.agent)} />
         <span className="entry-words">
           <span dir="auto">{title}</span>
           {match && (

@@ -48,7 +48,7 @@ describe('the check itself', () => {
       '4: rich() needs its text as a literal',
     ]);
   });
-  it('sees a lost placeholder, a foreign one, a missing form and an empty text', () => {
+  it('sees a lost placeholder, an unknown one, a missing form and an empty text', () => {
     const plain = { file: '', line: 1, text: 'Hello {name}' };
     expect(problemsOf(plain, 'Hallo {name}', 'de')).toEqual([]);
     expect(problemsOf(plain, 'Hallo', 'de')).toHaveLength(1);

@@ -39,11 +39,11 @@ const Loading = () => <SkeletonRows rows={6} label={t('Loading the album')} />;
 
 export function AlbumDialog({ id, onClose }: Props & { id: string }) {
   const { data: album, error } = useAlbum(id);
-  const isForeign = error instanceof ApiError && error.status === 404 && !isOfTracks(id);
+  const isOfCatalogue = error instanceof ApiError && error.status === 404 && !isOfTracks(id);
   return (
     <Dialog title={album?.title ?? t('Album')} hideTitle onClose={onClose}>
-      {isForeign && <CatalogueAlbum id={id} />}
-      {error && !isForeign && <Missing title={t('This album is not here')} error={error} />}
+      {isOfCatalogue && <CatalogueAlbum id={id} />}
+      {error && !isOfCatalogue && <Missing title={t('This album is not here')} error={error} />}
       {!album && !error && <Loading />}
       {album && <OwnAlbum album={album} onClose={onClose} />}
     </Dialog>

@@ -1,4 +1,4 @@
-// The door, where the mode asks for one: sign in, or sign up with an invitation.
+// The sign-in page, for modes with authentication: sign in, or sign up with an invitation.
 import { useEffect, useRef, useState, type FormEvent } from 'react';
 import { explain, post } from '../api/client';
 import { signInLink, signInWith, type Attempt, type Issuer } from '../api/issuer';
@@ -16,9 +16,9 @@ export default function SignIn({ mode, issuer, onSignedIn }: { mode: string; iss
           <Logo size={34} /> Segue
         </p>
         {mode === 'accounts' ? (
-          <AccountDoor onSignedIn={onSignedIn} />
+          <AccountSignIn onSignedIn={onSignedIn} />
         ) : issuer ? (
-          <IssuerDoor issuer={issuer} onSignedIn={onSignedIn} />
+          <IssuerSignIn issuer={issuer} onSignedIn={onSignedIn} />
         ) : (
           <>
             <h1>{t('Signed out')}</h1>
@@ -35,7 +35,7 @@ export default function SignIn({ mode, issuer, onSignedIn }: { mode: string; iss
 }
 
 /** A session at the issuer signs in at once; without one, the page links to the issuer. */
-function IssuerDoor({ issuer, onSignedIn }: { issuer: Issuer; onSignedIn: () => void }) {
+function IssuerSignIn({ issuer, onSignedIn }: { issuer: Issuer; onSignedIn: () => void }) {
   const [attempt, setAttempt] = useState<Attempt | 'asking'>('asking');
   const comeIn = useRef(onSignedIn);
   useEffect(() => {
@@ -79,7 +79,7 @@ function IssuerDoor({ issuer, onSignedIn }: { issuer: Issuer; onSignedIn: () => 
   );
 }
 
-function AccountDoor({ onSignedIn }: { onSignedIn: () => void }) {
+function AccountSignIn({ onSignedIn }: { onSignedIn: () => void }) {
   const [joining, setJoining] = useState(false);
   const [invitation, setInvitation] = useState('');
   const [name, setName] = useState('');

@@ -5,7 +5,6 @@ import {
   Keyboard,
   ListChecks,
   ListMusic,
-  ListTodo,
   MessageSquare,
   Moon,
   Settings,
@@ -17,7 +16,8 @@ import {
 } from 'lucide-react';
 import { useState, type KeyboardEvent } from 'react';
 import { useLocation } from 'wouter';
-import { useConversations } from '../api/queries';
+import { useAbout, useConversations } from '../api/queries';
+import { iconOf, newChatWith } from '../chat/agents';
 import { shownTitle } from '../history/shown-title';
 import { t } from '../i18n';
 import { setTheme } from '../settings/theme';
@@ -99,11 +99,18 @@ function useCommands(words: string, onKeys: () => void): Command[] {
   const [, navigate] = useLocation();
   const q = useDebounced(words);
   const { data, isPlaceholderData } = useConversations(q);
+  const { data: about } = useAbout();
+  const otherAgents = about?.agents.slice(1) ?? [];
   const isCurrent = q === words && !isPlaceholderData;
   const go = (href: string) => () => navigate(href);
   const fixed: Command[] = [
     { id: 'new', label: t('New chat'), icon: SquarePen, run: go('/') },
-    { id: 'new-tasks', label: t('New chat about tasks'), icon: ListTodo, run: go('/?agent=tasks') },
+    ...otherAgents.map((agent): Command => ({
+      id: `new-${agent.id}`,
+      label: t('New chat: {agent}', { agent: t(agent.title) }),
+      icon: iconOf(agent),
+      run: go(newChatWith(agent.id)),
+    })),
     { id: 'tasks', label: t('Tasks'), icon: ListChecks, run: go('/tasks') },
     { id: 'library', label: t('Library'), icon: Disc3, run: go('/library') },
     { id: 'playlists', label: t('Playlists'), icon: ListMusic, run: go('/playlists') },

@@ -97,7 +97,7 @@ describe('a tool card', () => {
     draw(<ToolCard call={call({})} />);
     expect(screen.queryByRole('button')).toBeNull();
     cleanup();
-    draw(<ToolCard call={call({ status: 'done', summary: "No tracks found matching 'x'" })} />);
+    draw(<ToolCard call={call({ status: 'done', count: 0, summary: "No tracks found matching 'x'" })} />);
     expect(screen.queryByRole('button')).toBeNull();
     expect(screen.getByText(/nothing found/)).toBeTruthy();
     expect(screen.queryByText(/No tracks found/), 'the title has told the words').toBeNull();
@@ -113,7 +113,7 @@ describe('a tool card', () => {
     ['edit_playlist', moved('move', 'Sodium'), "Changed a playlist · 'Sodium' moved to position 3 of 'Late'", ''],
     ['readWeather_now', { degrees: 4 }, 'Ran read weather now · The summary.', ''],
   ])('says in the language of the page what %s came to', (name, output, english, german) => {
-    const done = call({ name, input: {}, status: 'done', output, summary: 'The summary.' });
+    const done = call({ name, input: {}, status: 'done', output, count: output ? 2 : 0, summary: 'The summary.' });
     const said = () => draw(<ToolCard call={done} />).container.querySelector('.tool-words')?.textContent;
     expect(said()).toBe(english);
     if (german === '') return;
@@ -122,9 +122,29 @@ describe('a tool card', () => {
     expect(said()).toBe(german);
   });
 
+  it('shows the number of the server, and not what it can count itself', () => {
+    const output = { tracks: [], totalFound: 0 };
+    const words = () => document.querySelector('.tool-words')?.textContent;
+    draw(<ToolCard call={call({ status: 'done', count: 3, output })} />);
+    expect(words()).toContain('3 found');
+    cleanup();
+    draw(<ToolCard call={call({ name: 'list_playlists', input: { playlist: 'Late' }, status: 'done', count: 3, output })} />);
+    expect(words()).toContain('3 tracks');
+    cleanup();
+    draw(<ToolCard call={call({ status: 'done', output })} />);
+    expect(words()).not.toContain('found');
+  });
+
+  it('names a tool without a card by its title', () => {
+    const done = call({ name: 'home__turn_on', title: 'Turn on (home)', status: 'done', count: 1, summary: 'The light is on.' });
+    draw(<ToolCard call={done} />);
+    expect(screen.getByText('Ran Turn on (home)')).toBeTruthy();
+    expect(screen.getByText(/The light is on\./)).toBeTruthy();
+  });
+
   it('lists the playlists that were read', () => {
     const output = { playlists: [{ id: 'p', title: 'Late', trackCount: 3 }], tracks: [], summary: '1 playlist', durationMs: 1 };
-    draw(<ToolCard shown call={{ ...call({ name: 'list_playlists', input: {} }), ...success(output) }} />);
+    draw(<ToolCard shown call={{ ...call({ name: 'list_playlists', input: {} }), ...success(output, { resultCount: 1 }) }} />);
     expect(screen.getByRole('link', { name: 'Late' }).getAttribute('href')).toBe('/playlists?id=p');
   });
 
@@ -164,7 +184,9 @@ describe('a tool card', () => {
     }));
     const tracks = Array.from({ length: 20 }, (_, n) => track(10000 + n));
     draw(
-      <ToolCard call={call({ name: 'tidalSearch', status: 'done', output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })} />,
+      <ToolCard
+        call={call({ name: 'tidalSearch', status: 'done', count: 26, output: { albums, tracks, totalFound: { albums: 6, tracks: 20 } } })}
+      />,
     );
     await userEvent.click(screen.getByRole('button'));
     expect(screen.getByText(/26 found/)).toBeTruthy();

@@ -1,7 +1,7 @@
 // A tool call inside an answer: one line that says what was done, with the results below it.
 import { Check, ChevronDown, CircleAlert, LoaderCircle } from 'lucide-react';
 import { memo, useId, useState } from 'react';
-import { countResults, type ToolCall } from '../chat/parts';
+import type { ToolCall } from '../chat/parts';
 import { msg, t } from '../i18n';
 import { ErrorBoundary } from '../ui/error-boundary';
 import { took } from '../ui/format';
@@ -22,7 +22,7 @@ interface Props {
 export const ToolCard = memo(function ToolCard({ call, shown = false, old = false }: Props) {
   const [chosen, setChosen] = useState<boolean | null>(null);
   const bodyId = useId();
-  const card = cardFor(call.name);
+  const card = cardFor(call);
   const canOpen = call.status === 'done' && call.output !== undefined;
   const open = canOpen && (chosen ?? shown);
   const Icon = card.icon;
@@ -35,7 +35,7 @@ export const ToolCard = memo(function ToolCard({ call, shown = false, old = fals
       <Icon className="tool-icon" size={15} strokeWidth={1.9} aria-hidden />
       <span className="tool-words" dir="auto">
         <span className="tool-title">{title}</span>
-        {outcome && <span className={countResults(call.output) > 0 ? 'tool-count' : 'tool-summary'}> · {outcome}</span>}
+        {outcome && <span> · {outcome}</span>}
         {call.error && <span className="tool-error">{whatHappened(call.error)}</span>}
       </span>
       <StatusMark status={call.status} />

@@ -3,13 +3,14 @@ import { Wrench } from 'lucide-react';
 import { t } from '../i18n';
 import type { BodyProps, CardSpec } from './spec';
 
-export function genericCard(toolName: string): CardSpec {
-  const name = inWords(toolName);
+export function genericCard(name: string): CardSpec {
   return {
     icon: Wrench,
     title: (_input, running) => (running ? t('Running {name}', { name }) : t('Ran {name}', { name })),
-    // A tool of another server: only it knows what it did.
+    // Only the tool knows what it did, and what it changed.
     outcome: ({ summary = '' }) => summary,
+    changes: ['tasks', 'playlists'],
+    staysClosed: true,
     Body: GenericBody,
   };
 }

@@ -1,8 +1,9 @@
 // The card of each tool. A tool without an entry gets the generic card.
+import type { ToolCall } from '../chat/parts';
 import { addTask, completeTask, deleteTask, listTasks, updateTask } from './tasks';
 import { albumTracks } from './album-tracks';
 import { batchMetadata } from './batch-metadata';
-import { genericCard } from './generic';
+import { genericCard, inWords } from './generic';
 import { editPlaylist, listPlaylists } from './playlists';
 import { semanticSearch } from './semantic-search';
 import type { CardSpec } from './spec';
@@ -24,11 +25,6 @@ const CARDS: Record<string, CardSpec> = {
   update_task: updateTask,
 };
 
-const generic = new Map<string, CardSpec>();
-
-export function cardFor(toolName: string): CardSpec {
-  if (Object.hasOwn(CARDS, toolName)) return CARDS[toolName]!;
-  const known = generic.get(toolName) ?? genericCard(toolName);
-  generic.set(toolName, known);
-  return known;
+export function cardFor({ name, title }: Pick<ToolCall, 'name' | 'title'>): CardSpec {
+  return Object.hasOwn(CARDS, name) ? CARDS[name]! : genericCard(title ?? inWords(name));
 }

@@ -21,10 +21,10 @@ export const listPlaylists: CardSpec = {
     if (field(input, 'playlist') !== '') return running ? t('Reading a playlist') : t('Read a playlist');
     return running ? t('Reading your playlists') : t('Read your playlists');
   },
-  outcome: ({ output }) => {
-    const { playlists = [], tracks = [] } = (output ?? {}) as unknown as Partial<ListPlaylistsOutput>;
-    if (tracks.length > 0) return count(tracks.length, 'track');
-    return playlists.length > 0 ? plural(playlists.length, '{n} playlist', '{n} playlists') : t('nothing found');
+  outcome: ({ input, count: n }) => {
+    if (n === undefined) return '';
+    if (n === 0) return t('nothing found');
+    return field(input, 'playlist') !== '' ? count(n, 'track') : plural(n, '{n} playlist', '{n} playlists');
   },
   Body: ({ output, old }) => {
     const { playlists, tracks } = output as unknown as ListPlaylistsOutput;
@@ -50,6 +50,7 @@ export const editPlaylist: CardSpec = {
   icon: PencilLine,
   title: (_input, running) => (running ? t('Changing a playlist') : t('Changed a playlist')),
   outcome: whatChanged,
+  changes: ['playlists'],
   Body: EditedPlaylist,
 };
 

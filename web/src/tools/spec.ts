@@ -1,6 +1,7 @@
 // The definition of a tool's card.
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
+import type { Task } from '../api/types';
 import type { ToolCall } from '../chat/parts';
 import { t } from '../i18n';
 
@@ -19,6 +20,12 @@ export interface CardSpec {
   counts?: boolean;
   /** The words after the title of a call that has ended, where the number of results does not say it. */
   outcome?: (call: ToolCall) => string;
+  /** The lists that the tool changes: they are read again after a call. */
+  changes?: readonly ('tasks' | 'playlists')[];
+  /** The results are not part of the answer: the card is closed until the user opens it. */
+  staysClosed?: boolean;
+  /** The tasks in a result. Only for tools of the to-do list. */
+  tasks?: (output: Record<string, unknown>) => Task[];
   Body: ComponentType<BodyProps>;
 }
 

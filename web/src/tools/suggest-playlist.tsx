@@ -8,6 +8,7 @@ import { field, quoted, type CardSpec } from './spec';
 
 export const suggestPlaylist: CardSpec = {
   icon: ListPlus,
+  changes: ['playlists'],
   title: (input, running) => {
     const title = field(input, 'title');
     if (title === '') return running ? t('Putting together a playlist') : t('Put together a playlist');

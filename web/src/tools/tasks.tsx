@@ -16,6 +16,8 @@ export const addTask: CardSpec = {
     return running ? t('Adding {title}', { title }) : t('Added {title}', { title });
   },
   outcome: () => '',
+  changes: ['tasks'],
+  tasks: oneTask,
   Body: OneTask,
 };
 
@@ -28,6 +30,7 @@ export const listTasks: CardSpec = {
     if (filter === 'completed') return running ? t('Reading your finished tasks') : t('Read your finished tasks');
     return running ? t('Reading your tasks') : t('Read your tasks');
   },
+  tasks: (output) => output.tasks as Task[],
   Body: ({ output }) => <Checklist tasks={output.tasks as Task[]} />,
 };
 
@@ -35,6 +38,8 @@ export const completeTask: CardSpec = {
   icon: SquareCheckBig,
   title: (_input, running) => (running ? t('Completing a task') : t('Completed a task')),
   outcome: nameOfTask,
+  changes: ['tasks'],
+  tasks: oneTask,
   Body: OneTask,
 };
 
@@ -42,6 +47,8 @@ export const updateTask: CardSpec = {
   icon: PencilLine,
   title: (_input, running) => (running ? t('Changing a task') : t('Changed a task')),
   outcome: nameOfTask,
+  changes: ['tasks'],
+  tasks: oneTask,
   Body: OneTask,
 };
 
@@ -49,8 +56,14 @@ export const deleteTask: CardSpec = {
   icon: Trash2,
   title: (_input, running) => (running ? t('Deleting a task') : t('Deleted a task')),
   outcome: nameOfTask,
+  changes: ['tasks'],
+  staysClosed: true,
   Body: DeletedTask,
 };
+
+function oneTask(output: Record<string, unknown>): Task[] {
+  return output.title ? [output as unknown as Task] : [];
+}
 
 function nameOfTask({ output }: ToolCall): string {
   const title = field(output?.task ?? output, 'title');

@@ -19,6 +19,8 @@ pub(super) const AGENT: Agent = Agent {
     with_catalogue: "
 - An artist, album or song by name: tidalSearch. What is on an album: albumTracks. Old and new together: both searches in one step.",
     tools: &["semanticSearch", "tidalSearch", "albumTracks", "batchMetadata", "suggestPlaylist", "list_playlists", "edit_playlist"],
+    greeting: "What would you like to hear?",
+    placeholder: "A mood, a memory, half a line…",
     examples: &[
         "Something for a rainy night drive",
         "Songs about leaving home, hopeful rather than sad",

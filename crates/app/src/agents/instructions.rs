@@ -17,7 +17,7 @@ const EMPTY: &str = "\nNothing is indexed yet. Say so, and that the listener can
 
 impl Agent {
     /// The tools that can work.
-    pub(crate) fn usable_tools(&self, has_catalogue: bool) -> impl Iterator<Item = &'static str> {
+    pub fn usable_tools(&self, has_catalogue: bool) -> impl Iterator<Item = &'static str> {
         self.tools.iter().copied().filter(move |tool| has_catalogue || !CATALOGUE_TOOLS.contains(tool))
     }
 

@@ -6,7 +6,7 @@ use engine::Effect;
 use serde::Deserialize;
 
 use super::Secret;
-use crate::agents::agent;
+use crate::agents::{DEFAULT_AGENT, agent, agent_ids};
 
 /// Set for every server that we start. If that server is Segue with the same configuration, it must not start its
 /// servers again.
@@ -41,7 +41,7 @@ pub struct McpServer {
     #[serde(default)]
     pub direct: Vec<String>,
     /// Which agents may use the server.
-    #[serde(default = "discover")]
+    #[serde(default = "default_agents")]
     pub agents: Vec<String>,
     /// The tools that may be used. If it is not set, all tools that only read.
     #[serde(default)]
@@ -50,8 +50,8 @@ pub struct McpServer {
     pub timeout_ms: u64,
 }
 
-fn discover() -> Vec<String> {
-    vec!["discover".into()]
+fn default_agents() -> Vec<String> {
+    vec![DEFAULT_AGENT.into()]
 }
 
 fn ten_seconds() -> u64 {
@@ -71,7 +71,7 @@ impl McpServer {
             return Err("set either url or command".into());
         }
         if let Some(agent) = server.agents.iter().find(|id| agent(id).is_none()) {
-            return Err(format!("there is no agent '{agent}'"));
+            return Err(format!("there is no agent '{agent}'; the agents are: {}", agent_ids()));
         }
         if let Some(variable) = &server.token_env {
             server.token = Some(environment(variable).ok_or_else(|| format!("the variable {variable} is not set"))?);

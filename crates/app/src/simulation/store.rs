@@ -259,8 +259,8 @@ impl TurnStore for SimStore {
         self.ask("finish_call", move |store| store.finish_call(call, token, outcome))
     }
 
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
-        self.ask("refuse_call", move |store| store.refuse_call(call, failure, token))
+    fn refuse_call<'a>(&'a self, call: &'a Call, title: &'a str, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
+        self.ask("refuse_call", move |store| store.refuse_call(call, title, failure, token))
     }
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {

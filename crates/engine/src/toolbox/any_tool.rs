@@ -3,10 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
+use schemars::SchemaGenerator;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Done, spec::spec};
+use super::{
+    Done,
+    spec::{output_with_references, spec},
+};
 use crate::{
     Report, Tool, ToolContext, ToolError, ToolSpec,
     external::{External, ExternalOutput},
@@ -16,6 +20,8 @@ use crate::{
 /// A type-erased tool.
 pub(super) trait AnyTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
+    /// The schema of the output for a document in which types have names.
+    fn output_with_references(&self, generator: &mut SchemaGenerator) -> Value;
     fn is_foreign(&self) -> bool {
         false
     }
@@ -72,6 +78,10 @@ impl<T: Tool> AnyTool for Typed<T> {
         &self.spec
     }
 
+    fn output_with_references(&self, generator: &mut SchemaGenerator) -> Value {
+        output_with_references::<T>(generator)
+    }
+
     fn deadline(&self) -> Duration {
         T::DEADLINE
     }
@@ -101,6 +111,11 @@ impl<T: Tool> AnyTool for Typed<T> {
 impl AnyTool for External {
     fn spec(&self) -> &ToolSpec {
         self.0.spec()
+    }
+
+    /// Another server describes its tool without names.
+    fn output_with_references(&self, _: &mut SchemaGenerator) -> Value {
+        self.spec().output_schema.clone()
     }
 
     fn is_foreign(&self) -> bool {

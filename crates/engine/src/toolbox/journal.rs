@@ -17,7 +17,12 @@ pub trait Journal: Send + Sync {
     /// recorded as done. Idempotent.
     fn finish<'a>(&'a self, call: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>>;
     /// Records a call that was refused before it ran.
-    fn refuse<'a>(&'a self, call: &'a Call, failure: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>>;
+    fn refuse<'a>(
+        &'a self,
+        call: &'a Call,
+        title: &'a str,
+        failure: &'a Failure,
+    ) -> BoxFuture<'a, Result<(), JournalError>>;
     /// How long failed writes are retried.
     fn retry_for(&self) -> Duration {
         Duration::ZERO
@@ -44,7 +49,7 @@ impl Journal for NoJournal {
     fn finish<'a>(&'a self, _: &'a Call, outcome: Outcome) -> BoxFuture<'a, Result<Outcome, JournalError>> {
         Box::pin(async { Ok(outcome) })
     }
-    fn refuse<'a>(&'a self, _: &'a Call, _: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
+    fn refuse<'a>(&'a self, _: &'a Call, _: &'a str, _: &'a Failure) -> BoxFuture<'a, Result<(), JournalError>> {
         Box::pin(async { Ok(()) })
     }
 }

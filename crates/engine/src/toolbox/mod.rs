@@ -15,6 +15,7 @@ use std::{
     time::Instant,
 };
 
+use schemars::SchemaGenerator;
 use serde_json::Value;
 use tracing::error;
 
@@ -84,6 +85,12 @@ impl Toolbox {
 
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|tool| tool.spec().clone()).collect()
+    }
+
+    /// The schema of each output by the name of its tool, for a document in which types have names: shared types are
+    /// `$ref`s, and `generator` gets their definitions. Models and MCP clients get schemas without `$ref`.
+    pub fn outputs_with_references(&self, generator: &mut SchemaGenerator) -> BTreeMap<&'static str, Value> {
+        self.tools.iter().map(|(name, tool)| (*name, tool.output_with_references(generator))).collect()
     }
 
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
@@ -157,7 +164,8 @@ impl Toolbox {
             Ok(tool) => tool,
             Err(error) => {
                 let failure = Failure::of(&error, false, ms(started));
-                with_retries(journal, &cx.cancel, || journal.refuse(call, &failure)).await?;
+                let title = self.title(&call.name);
+                with_retries(journal, &cx.cancel, || journal.refuse(call, &title, &failure)).await?;
                 return Ok(Outcome::Failed(failure));
             }
         };

@@ -1,6 +1,6 @@
 //! How a tool describes itself to models and programs: its name, and the JSON Schemas of its input and output.
 
-use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::{Value, json};
 
 use crate::{Tool, ToolSpec};
@@ -20,6 +20,11 @@ pub(super) fn spec<T: Tool>() -> ToolSpec {
         input_schema,
         output_schema: with_report_fields(schema_of::<T::Output>()),
     }
+}
+
+/// The output with `$ref` to the types that it shares with others. `generator` gets their definitions.
+pub(super) fn output_with_references<T: Tool>(generator: &mut SchemaGenerator) -> Value {
+    with_report_fields(T::Output::json_schema(generator).to_value())
 }
 
 fn schema_of<T: JsonSchema>() -> Value {

@@ -74,8 +74,8 @@ async fn call_one(turn: &Turn<'_>, deadline: Instant, open: &OpenCall) -> Result
         Some(Recorded::Begun | Recorded::Effect(_)) | None => {}
     }
     if open.n_same > SAME_CALL_LIMIT {
-        let failure = repeated_call(&open.name);
-        toolbox::with_retries(turn.journal, &turn.cancel, || turn.journal.refuse(&call, &failure)).await?;
+        let (title, failure) = (turn.toolbox.title(&open.name), repeated_call(&open.name));
+        toolbox::with_retries(turn.journal, &turn.cancel, || turn.journal.refuse(&call, &title, &failure)).await?;
         return Ok(Outcome::Failed(failure));
     }
     let cancel = turn.cancel.child_token();

@@ -90,7 +90,16 @@ struct AgentAbout {
     id: &'static str,
     title: &'static str,
     description: &'static str,
+    /// The question above an empty conversation.
+    #[serde(default)]
+    greeting: &'static str,
+    /// The text in the empty message field.
+    #[serde(default)]
+    placeholder: &'static str,
     examples: &'static [&'static str],
+    /// Segue's own tools that the agent can use.
+    #[serde(default)]
+    tools: Vec<&'static str>,
 }
 
 async fn about(State(state): Shared) -> Json<About> {
@@ -106,7 +115,10 @@ async fn about(State(state): Shared) -> Json<About> {
         id: agent.id,
         title: agent.title,
         description: agent.description,
+        greeting: agent.greeting,
+        placeholder: agent.placeholder,
         examples: agent.examples,
+        tools: agent.usable_tools(state.app.has_catalogue()).collect(),
     });
     Json(About {
         version: env!("CARGO_PKG_VERSION"),

@@ -4,16 +4,18 @@ use axum::http::HeaderName;
 use serde_json::json;
 
 use super::prelude::*;
+use crate::openapi::OPERATIONS;
 
 pub(crate) fn routes() -> Routes {
     Routes::new()
         .api_route("/healthz", get_with(healthz, |op| op.summary("Whether the process runs")))
         .api_route("/readyz", get_with(readyz, |op| op.summary("Whether the server is ready, and if not, why")))
+        .with_path_items(|path| path.tag(OPERATIONS))
 }
 
 /// Only for operators: even counts show what users do.
 pub(crate) fn operator_routes() -> Routes {
-    Routes::new().api_route("/metrics", get_with(metrics, |op| op.summary("Metrics for Prometheus")))
+    Routes::new().api_route("/metrics", get_with(metrics, |op| op.summary("Metrics for Prometheus").tag(OPERATIONS)))
 }
 
 async fn metrics(State(state): Shared) -> ([(HeaderName, &'static str); 1], String) {

@@ -1,5 +1,6 @@
 //! `/openapi.json`: every JSON endpoint and every tool, derived from the types.
 
+mod groups;
 mod page;
 
 use std::{
@@ -7,10 +8,16 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use aide::openapi::{Info, License, OpenApi, ReferenceOr, SecurityScheme, Server};
+use aide::{
+    openapi::{Info, License, OpenApi, ReferenceOr, SchemaObject, SecurityScheme, Server},
+    transform::TransformOpenApi,
+};
 use axum::{Router, body::Bytes, http::header, response::Html, routing::get};
 use engine::{ToolSpec, Toolbox};
 use serde_json::{Map, Value, json};
+
+pub(crate) use self::groups::{CHAT, CONVERSATIONS, OPERATIONS};
+use self::groups::{described, group_of};
 
 /// The document without routes.
 pub(crate) fn beginning() -> OpenApi {
@@ -41,6 +48,27 @@ pub(crate) fn beginning() -> OpenApi {
     api
 }
 
+/// Names the output of every tool. The types that outputs share with routes get their names from the same generator.
+pub(crate) fn with_tool_outputs<'a>(mut api: TransformOpenApi<'a>, toolbox: &Toolbox) -> TransformOpenApi<'a> {
+    let outputs = aide::generate::in_context(|context| toolbox.outputs_with_references(&mut context.schema));
+    let components = api.inner_mut().components.get_or_insert_default();
+    for (tool, schema) in outputs {
+        let json_schema = schema.try_into().expect("the schema of an output is an object");
+        let named = SchemaObject { json_schema, external_docs: None, example: None };
+        components.schemas.insert(output_name(tool), named);
+    }
+    api
+}
+
+/// `add_task` returns an `AddTaskOutput`.
+fn output_name(tool: &str) -> String {
+    let mut name = String::new();
+    for word in tool.split('_') {
+        push_capitalised(&mut name, word);
+    }
+    name + "Output"
+}
+
 /// Serves the complete document, and an HTML page of it.
 pub(crate) fn serve(router: Router, api: OpenApi, toolbox: &Toolbox) -> Router {
     // Shared by all responses, so that a slow client costs no copy.
@@ -63,16 +91,16 @@ fn complete(api: &OpenApi, toolbox: &Toolbox) -> Value {
     paths.insert("/mcp".into(), json!({"post": mcp_operation()}));
     let mut groups = Vec::new();
     for (path, operations) in paths.iter_mut() {
-        let group = group_of(path);
-        if !groups.contains(&group) {
-            groups.push(group.clone());
-        }
         for (method, operation) in operations.as_object_mut().into_iter().flatten() {
+            let group = group_of(path, operation);
             finish(path, method, &group, operation);
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
         }
     }
     prune(&mut document);
-    document["tags"] = groups.iter().map(|group| json!({"name": group, "description": about(group)})).collect();
+    document["tags"] = groups.iter().map(|group| described(group)).collect();
     document
 }
 
@@ -136,7 +164,9 @@ fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
     operation["description"] = spec.description.clone().into();
     operation["requestBody"] =
         json!({"required": true, "content": {"application/json": {"schema": spec.input_schema}}});
-    operation["responses"]["200"] = json!({"description": "The output of the tool", "content": {"application/json": {"schema": spec.output_schema}}});
+    let output = json!({"$ref": format!("#/components/schemas/{}", output_name(spec.name))});
+    operation["responses"]["200"] =
+        json!({"description": "The output of the tool", "content": {"application/json": {"schema": output}}});
     operation
 }
 
@@ -149,6 +179,7 @@ fn mcp_operation() -> Value {
                         A notification is answered with 202 and no body. The Accept header must name \
                         application/json and text/event-stream.",
         "security": [{"bearer": []}],
+        "tags": [groups::TOOLS],
         "requestBody": {"required": true, "content": {"application/json": {"schema": message}}},
         "responses": {
             "200": {"description": "The answer", "content": {"application/json": {"schema": message}}},
@@ -190,42 +221,22 @@ fn operation_id(method: &str, path: &str) -> String {
             id.push_str("By");
         }
         for word in name.unwrap_or(part).split(['_', '-', '.']) {
-            let mut letters = word.chars();
-            id.extend(letters.next().into_iter().flat_map(char::to_uppercase).chain(letters));
+            push_capitalised(&mut id, word);
         }
     }
     id
 }
 
-/// The first part of a path that names its group.
-fn group_of(path: &str) -> String {
-    let words = path.trim_start_matches("/api/").trim_start_matches('/').split('/');
-    let word = words.map(|word| word.trim_matches(['{', '}'])).next().unwrap_or_default();
-    match word {
-        "user_id" | "turns" | "ai" | "chatkit" | "ag-ui" => "chat".into(),
-        "mcp" => "tools".into(),
-        "healthz" | "readyz" | "metrics" => "operations".into(),
-        word => word.into(),
-    }
-}
-
-fn about(group: &str) -> &'static str {
-    match group {
-        "chat" => "Chat with an agent, in the protocol of your front end",
-        "conversations" => "Conversations and their messages",
-        "tasks" => "The to-do list, without an agent",
-        "tools" => "Direct calls of the agents' tools",
-        "library" => "The user's tracks and albums",
-        "playlists" => "Playlists that agents suggested",
-        "index" | "search" => "Search for tracks by meaning, words and sound",
-        "operations" => "Health, metrics and other endpoints for operators",
-        _ => "Information about this server and the signed-in user",
-    }
+fn push_capitalised(name: &mut String, word: &str) {
+    let mut letters = word.chars();
+    name.extend(letters.next().into_iter().flat_map(char::to_uppercase).chain(letters));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{group_of, operation_id};
+    use serde_json::json;
+
+    use super::{group_of, operation_id, output_name};
 
     #[test]
     fn function_names_and_groups_follow_from_paths() {
@@ -234,10 +245,12 @@ mod tests {
             ("post", "/api/tools/add_task", "postToolsAddTask", "tools"),
             ("post", "/api/{user_id}/chat", "postByUserIdChat", "chat"),
             ("post", "/ag-ui", "postAgUi", "chat"),
-            ("get", "/healthz", "getHealthz", "operations"),
         ];
         for (method, path, id, group) in cases {
-            assert_eq!((operation_id(method, path).as_str(), group_of(path).as_str()), (id, group), "{path}");
+            let operation = if group == "chat" { json!({"tags": [group]}) } else { json!({}) };
+            let found = (operation_id(method, path), group_of(path, &operation));
+            assert_eq!((found.0.as_str(), found.1.as_str()), (id, group), "{path}");
         }
+        assert_eq!([output_name("add_task"), output_name("tidalSearch")], ["AddTaskOutput", "TidalSearchOutput"]);
     }
 }

@@ -54,7 +54,7 @@ struct Message {
 
 #[derive(Deserialize, JsonSchema)]
 struct RunQuery {
-    /// `discover` or `tasks`, for a new thread.
+    /// The `id` of an agent of `GET /api/about`, for a new thread; default: the first one.
     #[serde(default)]
     agent: Option<String>,
 }

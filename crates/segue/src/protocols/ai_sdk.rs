@@ -66,7 +66,7 @@ struct ChatRequest {
     /// The message that is edited or regenerated.
     #[serde(default)]
     message_id: Option<String>,
-    /// `discover` or `tasks`, for a new chat.
+    /// The `id` of an agent of `GET /api/about`, for a new chat; default: the first one.
     #[serde(default)]
     agent: Option<String>,
 }

@@ -19,6 +19,7 @@ use crate::{
     auth::Caller,
     error::ApiError,
     extract::{Json, Path, Query},
+    openapi,
     router::{AppState, Routes},
 };
 
@@ -41,6 +42,7 @@ pub(crate) fn routes() -> Routes {
             "/api/conversations/{conversation_id}/stream",
             get_with(follow_conversation, |op| {
                 op.summary("Stream the running turn of a conversation; 204 if none is running")
+                    .tag(openapi::CONVERSATIONS)
                     .response::<200, EventStream<Frame<'static>>>()
                     .response::<204, ()>()
             }),
@@ -53,7 +55,7 @@ struct ChatRequest {
     message: MessageText,
     #[serde(default)]
     conversation_id: Option<ConversationId>,
-    /// `discover` or `tasks`, for a new conversation.
+    /// The `id` of an agent of `GET /api/about`, for a new conversation; default: the first one.
     #[serde(default)]
     agent: Option<String>,
     /// A model of the list in the settings, for this message and later ones of the conversation.
@@ -168,8 +170,8 @@ pub fn encode(event: &Event) -> Option<Frame<'_>> {
         Kind::TextDelta { text, .. } => Frame::TextDelta { seq, content: text },
         Kind::Reasoned { text } => Frame::Reasoning { seq, content: text },
         Kind::Reading { n_read, n_total } => Frame::Reading { seq, tokens_read: *n_read, tokens_total: *n_total },
-        Kind::ToolStarted { call, name, input, .. } => {
-            Frame::ToolCallStart { seq, tool_call_id: *call, tool_name: name, input }
+        Kind::ToolStarted { call, name, title, input } => {
+            Frame::ToolCallStart { seq, tool_call_id: *call, tool_name: name, title: Some(title), input }
         }
         Kind::ToolDone { call, done, .. } => Frame::ToolCallEnd {
             seq,
@@ -224,6 +226,9 @@ pub enum Frame<'a> {
         seq: u32,
         tool_call_id: engine::CallId,
         tool_name: &'a str,
+        /// The tool's name for users.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
         input: &'a Value,
     },
     ToolCallEnd {

@@ -53,6 +53,23 @@ async fn invalid_requests_get_errors_in_one_format() {
 }
 
 #[tokio::test]
+async fn an_unknown_agent_is_answered_with_the_agents_that_exist() {
+    let app = TestApp::scripted([]).await;
+    let request = json!({"message": "hi", "agent": "chef"});
+    let (_, answer) = app.answer(Method::POST, "/api/chat/stream", Some(request)).await;
+    let message = answer.to_string();
+    let agents = app.get("/api/about").await["agents"].clone();
+    assert!(agents.as_array().unwrap().len() > 1);
+    for agent in agents.as_array().unwrap() {
+        assert!(message.contains(agent["id"].as_str().unwrap()), "{message} does not name {}", agent["id"]);
+        for field in ["title", "description", "greeting", "placeholder"] {
+            assert!(agent[field].as_str().is_some_and(|text| !text.is_empty()), "{agent} has no {field}");
+        }
+        assert!(!agent["tools"].as_array().unwrap().is_empty() && !agent["examples"].as_array().unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn an_error_in_a_query_names_its_parameter_and_no_type_of_the_program() {
     let app = TestApp::scripted([]).await;
     let no_page = "is not the `next` of a page";

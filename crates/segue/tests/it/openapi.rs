@@ -1,5 +1,7 @@
 //! The OpenAPI document and its HTML page.
 
+use std::collections::HashSet;
+
 use expect_test::expect_file;
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ async fn the_document_equals_the_stored_snapshot() {
 async fn every_operation_has_a_unique_id_a_summary_and_a_response() {
     let app = TestApp::scripted([]).await;
     let document = app.get("/openapi.json").await;
-    let mut names = std::collections::HashSet::new();
+    let mut names = HashSet::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
         for (method, operation) in operations.as_object().unwrap() {
             let name = operation["operationId"].as_str().unwrap();
@@ -30,6 +32,45 @@ async fn every_operation_has_a_unique_id_a_summary_and_a_response() {
         let path = format!("/api/tools/{}", tool["name"].as_str().unwrap());
         let body = &document["paths"][&path]["post"]["requestBody"]["content"]["application/json"]["schema"];
         assert_eq!(body, &tool["inputSchema"], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn every_group_has_a_description_of_its_own() {
+    let app = TestApp::scripted([]).await;
+    let document = app.get("/openapi.json").await;
+    let mut descriptions = HashSet::new();
+    for group in document["tags"].as_array().unwrap() {
+        let description = group["description"].as_str();
+        let description =
+            description.unwrap_or_else(|| panic!("{} is not in GROUPS of openapi/groups.rs", group["name"]));
+        assert!(descriptions.insert(description), "{description} twice");
+    }
+    assert!(descriptions.len() > 15);
+}
+
+#[tokio::test]
+async fn every_tool_output_is_a_named_type_made_of_named_types() {
+    let app = TestApp::scripted([]).await;
+    let document = app.get("/openapi.json").await;
+    let known = document["components"]["schemas"].as_object().unwrap();
+    for tool in app.get("/api/tools").await["tools"].as_array().unwrap() {
+        let path = format!("/api/tools/{}", tool["name"].as_str().unwrap());
+        let schema = &document["paths"][&path]["post"]["responses"]["200"]["content"]["application/json"]["schema"];
+        let output = &known[schema["$ref"].as_str().unwrap().strip_prefix("#/components/schemas/").unwrap()];
+        let fields = output["properties"].as_object().unwrap();
+        let inlined = tool["outputSchema"]["properties"].as_object().unwrap();
+        assert_eq!(fields.keys().collect::<Vec<_>>(), inlined.keys().collect::<Vec<_>>(), "{path}");
+        for (name, field) in fields {
+            let text = field.to_string();
+            assert!(!text.contains("\"properties\""), "{path}: {name} describes an object without a name: {text}");
+            for (_, rest) in
+                text.match_indices("#/components/schemas/").map(|(at, mark)| text.split_at(at + mark.len()))
+            {
+                let name = rest.split('"').next().unwrap();
+                assert!(known.contains_key(name), "{path}: there is no {name}");
+            }
+        }
     }
 }
 

@@ -41,6 +41,45 @@ async fn blocks_and_results_can_be_queried_as_json() {
     assert_eq!(told, frames[0]["conversationId"]);
 }
 
+/// An empty list, one that is not empty, a failure, an input that is refused, and a tool that does not exist.
+#[tokio::test]
+async fn a_stored_message_says_about_its_calls_what_the_stream_said() {
+    let replies = [
+        calls("list_tasks", json!({}))
+            .calls("add_task", json!({"title": "strings"}))
+            .calls("complete_task", json!({"task_id": "7"}))
+            .calls("add_task", json!({"titel": "strings"}))
+            .calls("no_such_tool", json!({})),
+        says("Done."),
+    ];
+    let app = TestApp::scripted(replies).await;
+    let frames = app.say("please").await;
+    let of_type = |kind: &str| frames.iter().filter(|frame| frame["type"] == kind).collect::<Vec<_>>();
+    let streamed: Vec<Value> = of_type("tool_call_start")
+        .into_iter()
+        .map(|start| {
+            let end = of_type("tool_call_end").into_iter().find(|end| end["toolCallId"] == start["toolCallId"]);
+            let told = |field: &str| end.map(|end| end[field].clone());
+            json!([start["toolCallId"], start["title"], told("summary"), told("resultCount")])
+        })
+        .collect();
+    let conversation = format!("/api/conversations/{}", frames[0]["conversationId"].as_str().unwrap());
+    let messages = app.get(&conversation).await["messages"].clone();
+    let mut stored: Vec<Value> = messages[1]["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| json!([call["id"], call["title"], call["summary"], call["resultCount"]]))
+        .collect();
+    let position = |call: &Value| streamed.iter().position(|other| other[0] == call[0]);
+    stored.sort_by_key(position);
+    assert_eq!(stored, streamed);
+    let titles = ["List tasks", "Add a task", "Complete a task", "Add a task", "no_such_tool"];
+    assert_eq!(streamed.iter().map(|call| call[1].as_str().unwrap()).collect::<Vec<_>>(), titles);
+    assert_eq!((&streamed[0][3], &streamed[1][3], &streamed[2][3]), (&json!(0), &json!(1), &Value::Null));
+    assert_eq!(messages[0].get("calls"), None, "a question has no calls");
+}
+
 #[tokio::test]
 async fn messages_belong_to_a_conversation_and_to_one_of_two_roles() {
     let app = TestApp::scripted([says("Hi.")]).await;

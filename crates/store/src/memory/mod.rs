@@ -199,7 +199,7 @@ impl TurnStore for MemoryTurnStore {
         self.change(|state, _| Ok(state.calls.finish(call, token, outcome)))
     }
 
-    fn refuse_call<'a>(&'a self, call: &'a Call, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
+    fn refuse_call<'a>(&'a self, call: &'a Call, _: &'a str, failure: &'a Failure, token: i64) -> Pending<'a, ()> {
         self.change(|state, _| {
             if call.message.is_none_or(|message| state.turns.is_held(message, token)) {
                 state.calls.refuse(call, failure);

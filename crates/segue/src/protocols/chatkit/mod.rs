@@ -57,7 +57,7 @@ const MAX_PAGE: u32 = 100;
 
 #[derive(Deserialize, JsonSchema)]
 struct AgentQuery {
-    /// `discover` or `tasks`, for new threads.
+    /// The `id` of an agent of `GET /api/about`, for new threads; default: the first one.
     #[serde(default)]
     agent: Option<String>,
 }

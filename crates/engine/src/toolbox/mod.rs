@@ -89,8 +89,8 @@ impl Toolbox {
 
     /// The schema of each output by the name of its tool, for a document in which types have names: shared types are
     /// `$ref`s, and `generator` gets their definitions. Models and MCP clients get schemas without `$ref`.
-    pub fn outputs_with_references(&self, generator: &mut SchemaGenerator) -> BTreeMap<&'static str, Value> {
-        self.tools.iter().map(|(name, tool)| (*name, tool.output_with_references(generator))).collect()
+    pub fn outputs_with_references(&self, generator: &mut SchemaGenerator) -> BTreeMap<&str, Value> {
+        self.tools.iter().map(|(name, tool)| (name.as_ref(), tool.output_with_references(generator))).collect()
     }
 
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {

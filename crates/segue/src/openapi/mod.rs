@@ -164,7 +164,7 @@ fn tool_operation(spec: &ToolSpec, template: &Value) -> Value {
     operation["description"] = spec.description.clone().into();
     operation["requestBody"] =
         json!({"required": true, "content": {"application/json": {"schema": spec.input_schema}}});
-    let output = json!({"$ref": format!("#/components/schemas/{}", output_name(spec.name))});
+    let output = json!({"$ref": format!("#/components/schemas/{}", output_name(&spec.name))});
     operation["responses"]["200"] =
         json!({"description": "The output of the tool", "content": {"application/json": {"schema": output}}});
     operation

@@ -208,7 +208,7 @@ async fn a_node_that_lost_the_turn_opens_no_call() {
         let call = Call { id, owner, message, name: "add_task".into(), input: Arc::new(json!({})) };
         assert!(!subject.store.begin_call(&call, "Add a task", FIRST_TOKEN).await.unwrap(), "on {}", subject.name);
         let refusal = Failure::interrupted();
-        subject.store.refuse_call(&call, &refusal, FIRST_TOKEN).await.expect("the store answers");
+        subject.store.refuse_call(&call, "Add a task", &refusal, FIRST_TOKEN).await.expect("the store answers");
         let settled = subject.store.settle_call(call.id, FIRST_TOKEN, json!({})).await;
         assert!(matches!(settled, Err(StoreError::Conflict(_))), "{settled:?} on {}", subject.name);
         assert_eq!(journal(subject, started.message).await, [], "on {}", subject.name);

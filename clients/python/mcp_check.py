@@ -122,7 +122,7 @@ async def _():
 
 def plan_slow_catalogue():
     """The double of Tidal answers its next call after 2.5 s."""
-    plan = json.dumps({"fault": {"kind": "slow", "ms": 2500}, "times": 1}).encode()
+    plan = json.dumps({"delayMs": 2500, "times": 1}).encode()
     url = os.environ["TIDAL_API_URL"].removesuffix("/v2") + "/_double/faults"
     urllib.request.urlopen(urllib.request.Request(url, plan, {"content-type": "application/json"})).close()
 

@@ -1,4 +1,4 @@
-// What the model says in these tests: a script for `doubles model --script FILE` (crates/doubles/src/model/script.rs).
+// What the model says in these tests: a script for `doubles model --script FILE` (crates/doubles/README.md).
 //
 // A scenario is a list of steps, one per request. A step says some text (word by word, with a pace) and then calls tools.
 // The first scenario with a text of `when` in the last user message is played.
@@ -194,7 +194,7 @@ const SCENARIOS = [
   },
 ];
 
-/** A step without a pace of its own takes 18 ms for each word. */
+/** A step without a pace of its own takes 18 ms for each word. The pace is steady, so that late timers do not add up. */
 export const SCRIPT = {
-  scenarios: SCENARIOS.map((scenario) => ({ ...scenario, steps: scenario.steps.map((step) => ({ paceMs: 18, ...step })) })),
+  scenarios: SCENARIOS.map((scenario) => ({ ...scenario, steps: scenario.steps.map((step) => ({ paceMs: 18, steady: true, ...step })) })),
 };

@@ -42,7 +42,8 @@ impl Delays {
     }
 }
 
-/// Starts a model server whose deltas say when they were sent, and returns its URL.
+/// Starts a model server whose deltas say when they were sent, and returns its URL. It is not the double of
+/// `crates/doubles`, because no script can know the time at which a delta is sent.
 pub(crate) async fn upstream() -> anyhow::Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}", listener.local_addr()?);

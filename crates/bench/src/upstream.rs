@@ -1,4 +1,7 @@
 //! The scripted model: Anthropic's stream, at full speed or at a given pace.
+//!
+//! It is not the double of `crates/doubles`, because it shares the cores with the measured server: it sends bytes that were
+//! written before the load begins, and does not parse the request.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 

@@ -2,11 +2,12 @@
 //! cases.
 //!
 //! One folder per service. Each is a router over the same [`world::World`], so that the services agree about a
-//! recording. A double is created with `new` and served with [`serve`]. Its methods (tests) or its admin routes
-//! (demos) switch faults on.
+//! recording. A double is created with `new` and served with [`serve`]. Its methods (tests), a script (every test, see
+//! [`script`]) or its admin routes (demos) switch faults on.
 
 pub mod crowd;
 pub mod deezer;
+mod fault;
 pub mod fiction;
 pub mod home_library;
 pub mod lrclib;
@@ -16,6 +17,7 @@ pub mod otlp;
 pub mod qdrant;
 pub mod reccobeats;
 pub mod sample;
+pub mod script;
 pub mod sound;
 pub mod state;
 pub mod tidal;

@@ -1,16 +1,17 @@
 //! A double of a model server of one family: its paths, its formats, its errors, and a script of replies.
 //!
 //! It counts tokens like the original (four characters each, or the ratio that a test sets) and refuses a prompt over
-//! its context with the family's own message. Its replies are the script.
+//! its context with the family's own message. Its replies are the script: steps in the order of the requests, or
+//! scenarios, whose position is found from the request alone, as a real model would. A reply that was cut off by the
+//! death of a server is continued with the rest of the text.
 
+mod body;
 mod families;
 mod frames;
 mod scenario;
-mod script;
+mod server;
 
 use std::{
-    collections::{HashMap, VecDeque},
-    io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -19,59 +20,34 @@ use axum::{
     Json, Router,
     body::Body,
     extract::State,
-    http::{StatusCode, Uri, header::CONTENT_TYPE},
+    http::{
+        HeaderMap, StatusCode, Uri,
+        header::{AUTHORIZATION, CONTENT_TYPE},
+    },
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use futures::{StreamExt, stream};
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::{sync::watch, time::sleep};
 
-use self::scenario::Question;
-pub use self::{
-    families::Family,
-    script::{Call, Fault, Scenario, Script, Step, parse_script},
+pub use self::families::Family;
+use self::{
+    body::Open,
+    server::{Outcome, Server},
 };
-
-/// From the last frame of a stream that breaks off to its break.
-const BREAK_AFTER: Duration = Duration::from_millis(50);
+pub use crate::script::{Call, Fault, Pieces, Scenario, Script, Step};
 
 #[derive(Clone)]
 pub struct ModelDouble {
     family: Family,
     state: Arc<Mutex<Server>>,
-}
-
-struct Server {
-    model: String,
-    context_tokens: usize,
-    chars_per_token: f64,
-    /// Faults that this server always has, beside the script.
-    habits: Vec<Fault>,
-    script: VecDeque<Step>,
-    scenarios: Vec<Scenario>,
-    /// How many streams were broken off, by question.
-    n_broken: HashMap<String, u32>,
-    /// The bodies of the chat requests, in order.
-    asked: Vec<Value>,
-    /// Every requested path.
-    paths: Vec<String>,
+    n_open: watch::Sender<usize>,
 }
 
 impl ModelDouble {
     pub fn new(family: Family, model: &str) -> Self {
-        let state = Server {
-            model: model.to_owned(),
-            context_tokens: 4_096,
-            chars_per_token: 4.0,
-            habits: Vec::new(),
-            script: VecDeque::new(),
-            scenarios: Vec::new(),
-            n_broken: HashMap::new(),
-            asked: Vec::new(),
-            paths: Vec::new(),
-        };
-        Self { family, state: Arc::new(Mutex::new(state)) }
+        let state = Arc::new(Mutex::new(Server::new(model)));
+        Self { family, state, n_open: watch::Sender::new(0) }
     }
 
     pub fn context(self, tokens: usize, chars_per_token: f64) -> Self {
@@ -89,14 +65,37 @@ impl ModelDouble {
         self
     }
 
+    /// Keeps no requests, for a run of many thousand.
+    pub fn forgetful(self) -> Self {
+        self.lock().is_forgetful = true;
+        self
+    }
+
+    /// Sets the fault of every reply from now on; `None` removes it.
+    pub fn set_fault(&self, fault: Option<Fault>) {
+        self.lock().habits = fault.into_iter().collect();
+    }
+
+    /// Sets the time before each piece of the text of every reply from now on, in place of the script's.
+    pub fn set_pace(&self, pace: Duration) {
+        self.lock().pace = Some(pace);
+    }
+
     /// Appends replies to the script.
     pub fn play(&self, steps: impl IntoIterator<Item = Step>) {
-        self.lock().script.extend(steps);
+        self.lock().script.extend(crate::script::repeated(steps));
     }
 
     /// Replies to each question with the first scenario that is meant for it.
     pub fn play_scenarios(&self, scenarios: Vec<Scenario>) {
         self.lock().scenarios = scenarios;
+    }
+
+    pub fn play_script(&self, script: Script) {
+        match script {
+            Script::Steps(steps) => self.play(steps),
+            Script::Scenarios(scenarios) => self.play_scenarios(scenarios),
+        }
     }
 
     pub fn asked(&self) -> Vec<Value> {
@@ -105,6 +104,17 @@ impl ModelDouble {
 
     pub fn paths(&self) -> Vec<String> {
         self.lock().paths.clone()
+    }
+
+    /// How many replies are being sent.
+    pub fn n_open(&self) -> usize {
+        *self.n_open.borrow()
+    }
+
+    /// Waits until every reply was sent to its end or its client has disconnected.
+    pub async fn all_closed(&self) {
+        // It fails if the sender is dropped, and this is a sender.
+        let _ = self.n_open.subscribe().wait_for(|n| *n == 0).await;
     }
 
     pub fn router(&self) -> Router {
@@ -121,104 +131,31 @@ impl ModelDouble {
     }
 }
 
-impl Server {
-    fn has(&self, step: &Step, fault: Fault) -> bool {
-        step.fault == Some(fault) || self.habits.contains(&fault)
-    }
-
-    /// The next step, and whether its stream breaks off.
-    fn next_step(&mut self, request: &Value) -> (Step, bool) {
-        let question = Question::of(request);
-        let Some(scenario) = question.scenario(&self.scenarios) else {
-            return (self.script.pop_front().unwrap_or_else(|| Step::says("The script is over.")), false);
-        };
-        let n_broken = self.n_broken.entry(question.text.clone()).or_default();
-        if *n_broken < scenario.breaks {
-            *n_broken += 1;
-            let step = Step { pace_ms: 25.0, ..Step::says("I was about to tell you ").fault(Fault::Cut) };
-            return (step, true);
-        }
-        (question.step(scenario), false)
-    }
-
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a count")]
-    fn tokens(&self, n_chars: usize) -> usize {
-        (n_chars as f64 / self.chars_per_token).ceil() as usize
-    }
-}
-
-async fn chat(State(double): State<ModelDouble>, uri: Uri, Json(request): Json<Value>) -> Response {
-    let family = double.family;
-    let mut server = double.lock();
-    server.paths.push(uri.path().to_owned());
-    server.asked.push(request.clone());
-    let n_prompt = ["system", "messages", "tools"].iter().map(|field| n_chars(&request[*field])).sum::<usize>();
-    let n_prompt = server.tokens(n_prompt);
-    let refusal = refusal(family, &server, &request, n_prompt);
-    if let Some((status, body)) = refusal {
-        return answer(status, "application/json", body.to_string());
-    }
-    let (step, breaks) = server.next_step(&request);
-    if let Some((status, body)) =
-        step.fault.and_then(|fault| family.refusal(fault, &server.model, server.context_tokens, n_prompt))
-    {
-        return answer(status, "application/json", body.to_string());
-    }
-    let usage = frames::Usage { n_prompt, n_answer: server.tokens(step.n_chars()) };
-    let is_whole = server.has(&step, Fault::Whole) || request["stream"] != true;
-    let faults = frames::Faults::of(|fault| server.has(&step, fault));
-    let model = server.model.clone();
-    drop(server);
-    if is_whole {
-        let body = frames::whole(family, &model, &step, usage, &faults);
-        return answer(StatusCode::OK, "application/json", body.to_string());
-    }
-    let frames = frames::stream(family, &model, &step, usage, &faults, &request);
-    if step.pace_ms > 0.0 {
-        return answer(StatusCode::OK, "text/event-stream", paced(frames, step.pace_ms, breaks));
-    }
-    answer(StatusCode::OK, "text/event-stream", frames.concat())
-}
-
-/// A body that sends each frame at its time. Times count from the start, so that a slow timer does not add up.
-fn paced(frames: Vec<String>, pace_ms: f64, breaks: bool) -> Body {
-    let (start, pace) = (Instant::now(), Duration::from_secs_f64(pace_ms / 1000.0));
-    let times = (0..).map(move |n: u32| start + pace * n);
-    let frames = stream::iter(frames.into_iter().zip(times)).then(async |(frame, at)| {
-        sleep_until(at).await;
-        Ok(frame)
-    });
-    let end = stream::iter(breaks.then_some(())).then(async |()| {
-        // The server sends its frames before it waits. Without the wait, a broken body could drop them.
-        sleep(BREAK_AFTER).await;
-        Err(io::Error::other("the script breaks the stream off"))
-    });
-    Body::from_stream(frames.chain(end))
-}
-
-/// The error that the server returns before it reads the script.
-fn refusal(family: Family, server: &Server, request: &Value, n_prompt: usize) -> Option<(StatusCode, Value)> {
-    let refuses = |fault: Fault| server.habits.contains(&fault);
-    let has_tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
-    let roles = || request["messages"].as_array().into_iter().flatten().filter_map(|message| message["role"].as_str());
-    let fault = if refuses(Fault::NoTools) && has_tools {
-        Fault::NoTools
-    } else if refuses(Fault::NoStreamOptions) && request.get("stream_options").is_some() {
-        Fault::NoStreamOptions
-    } else if refuses(Fault::NoStream) && request["stream"] == true {
-        Fault::NoStream
-    } else if refuses(Fault::NoSystem) && roles().any(|role| role == "system") {
-        Fault::NoSystem
-    } else if n_prompt > server.context_tokens {
-        Fault::Overflow
-    } else {
-        return None;
+async fn chat(State(double): State<ModelDouble>, uri: Uri, headers: HeaderMap, Json(request): Json<Value>) -> Response {
+    let open = Open::new(&double.n_open);
+    let (delay, outcome) = {
+        let mut server = double.lock();
+        server.note(&uri, &request);
+        server.outcome(double.family, &key(&headers), &request)
     };
-    family.refusal(fault, &server.model, server.context_tokens, n_prompt)
+    if !delay.is_zero() {
+        sleep(delay).await;
+    }
+    match outcome {
+        Outcome::Silence => std::future::pending().await,
+        Outcome::Whole(response) => response,
+        Outcome::Stream(reply) => {
+            let frames = frames::stream(&reply, &request);
+            let body = body::body(frames, reply.text.timing, reply.has(Fault::Break), open);
+            answer(StatusCode::OK, "text/event-stream", body)
+        }
+    }
 }
 
-fn n_chars(value: &Value) -> usize {
-    if value.is_null() { 0 } else { value.to_string().chars().count() }
+/// The key of a request, in the headers of both formats.
+fn key(headers: &HeaderMap) -> String {
+    let given = ["x-api-key", AUTHORIZATION.as_str()].map(|name| headers.get(name).and_then(|key| key.to_str().ok()));
+    given.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 async fn show(State(double): State<ModelDouble>, uri: Uri) -> Response {

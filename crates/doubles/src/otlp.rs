@@ -10,6 +10,7 @@ use axum::{
     body::Bytes,
     extract::State,
     http::{HeaderMap, StatusCode, Uri, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 pub use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
@@ -22,6 +23,11 @@ use prost::Message;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use crate::{
+    fault::{self, Fault, Plan},
+    script::Script,
+};
+
 #[derive(Clone, Default)]
 pub struct OtlpDouble(Arc<Collected>);
 
@@ -30,8 +36,7 @@ struct Collected {
     spans: Mutex<Vec<Span>>,
     /// Path and headers of every accepted request.
     requests: Mutex<Vec<(String, HeaderMap)>>,
-    /// The error statuses of the next requests; after them every request succeeds.
-    refusals: Mutex<Vec<StatusCode>>,
+    plan: Mutex<Plan>,
     came: Notify,
 }
 
@@ -65,7 +70,12 @@ impl OtlpDouble {
 
     /// Refuses the next requests with these statuses, one each.
     pub fn refuse(&self, with: impl IntoIterator<Item = StatusCode>) {
-        lock(&self.0.refusals).extend(with);
+        lock(&self.0.plan).add(with.into_iter().map(|status| Some(Fault::Status { code: status.as_u16() })));
+    }
+
+    /// Plans the faults of a script for the next requests.
+    pub fn play_script(&self, script: Script) {
+        lock(&self.0.plan).play_script(script);
     }
 
     /// The headers of every accepted request.
@@ -96,12 +106,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Decodes one request. A body in another format is refused, as a real collector refuses it.
-async fn take(State(double): State<OtlpDouble>, uri: Uri, headers: HeaderMap, body: Bytes) -> StatusCode {
-    let mut refusals = lock(&double.0.refusals);
-    if !refusals.is_empty() {
-        return refusals.remove(0);
+async fn take(State(double): State<OtlpDouble>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let planned = lock(&double.0.plan).next(uri.path());
+    match fault::play(planned).await {
+        Some(faulty) => faulty,
+        None => accept(&double, &uri, headers, body).into_response(),
     }
-    drop(refusals);
+}
+
+fn accept(double: &OtlpDouble, uri: &Uri, headers: HeaderMap, body: Bytes) -> StatusCode {
     if headers.get(CONTENT_TYPE).is_none_or(|format| format != "application/x-protobuf") {
         return StatusCode::UNSUPPORTED_MEDIA_TYPE;
     }

@@ -15,7 +15,8 @@ use axum::{
 };
 
 use crate::{
-    tidal::Fault,
+    fault::{self, Fault, Plan},
+    script::Script,
     world::{Id, Piece, World},
 };
 
@@ -38,7 +39,7 @@ pub(crate) struct Limit {
 struct Log {
     requests: Vec<String>,
     user_agents: Vec<String>,
-    script: VecDeque<Option<Fault>>,
+    plan: Plan,
     recent: VecDeque<Instant>,
     limit: Option<Limit>,
 }
@@ -60,7 +61,12 @@ impl ServiceState {
 
     /// Plans faults for the next calls, one each; `None` means no fault.
     pub fn plan(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
-        self.log().script.extend(faults);
+        self.log().plan.add(faults);
+    }
+
+    /// Plans the faults of a script for the next calls.
+    pub fn play_script(&self, script: Script) {
+        self.log().plan.play_script(script);
     }
 
     /// Path and query of every call so far, including rejected ones.
@@ -87,18 +93,15 @@ impl ServiceState {
 }
 
 async fn stand_guard(state: State<ServiceState>, request: Request, next: Next) -> Response {
-    let (fault, refusal) = {
+    let (planned, refusal) = {
         let mut log = state.log();
-        log.requests.push(request.uri().to_string());
+        let uri = request.uri().to_string();
+        log.requests.push(uri.clone());
         let name = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         log.user_agents.push(name.unwrap_or_default().to_owned());
-        (log.script.pop_front().flatten(), log.one_too_many())
+        (log.plan.next(&uri), log.one_too_many())
     };
-    let faulty = match fault {
-        Some(fault) => fault.play().await,
-        None => None,
-    };
-    match (faulty, refusal) {
+    match (fault::play(planned).await, refusal) {
         (Some(faulty), _) => faulty,
         (None, Some(refusal)) => refusal(),
         (None, None) => next.run(request).await,

@@ -26,7 +26,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::script::Fault;
+use crate::script::Fault;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
@@ -86,15 +86,17 @@ impl Family {
         model: &str,
         n_ctx: usize,
         n_prompt: usize,
+        key: &str,
     ) -> Option<(StatusCode, Value)> {
         let (status, said) = match fault {
+            Fault::Status(status) => (status, format!("the script answers with status {status}")),
             Fault::Overflow => self.overflow(n_ctx, n_prompt)?,
             Fault::NoTools => self.no_tools(model),
             Fault::NoStreamOptions => (422, "stream_options: Extra inputs are not permitted".into()),
             Fault::NoStream => (400, "Streaming is not supported by this model".into()),
             Fault::NoSystem => (500, "Only user and assistant roles are supported!".into()),
             Fault::NoModel => self.no_model(model),
-            Fault::Unauthorized => (401, "Incorrect API key provided: sk-…".into()),
+            Fault::Unauthorized => (401, format!("Incorrect API key provided: {key}")),
             _ => return None,
         };
         let code = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
@@ -168,9 +170,13 @@ impl Family {
                 json!({"error": {"message": said, "type": "invalid_request_error", "param": "messages", "code": code}})
             }
             Self::Anthropic => {
-                let kind = match fault {
-                    Fault::NoModel => "not_found_error",
-                    Fault::Unauthorized => "authentication_error",
+                let kind = match status {
+                    401 => "authentication_error",
+                    403 => "permission_error",
+                    404 => "not_found_error",
+                    429 => "rate_limit_error",
+                    529 => "overloaded_error",
+                    500.. => "api_error",
                     _ => "invalid_request_error",
                 };
                 json!({"type": "error", "error": {"type": kind, "message": said}})

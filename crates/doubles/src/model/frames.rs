@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
+    body::{Frame, Text, in_tokens},
     families::Family,
-    script::{Fault, Step},
 };
+use crate::script::{Call, Fault, Step};
 
 /// The message of [`Fault::ErrorInStream`].
 const REFUSED: &str = "the script refuses to continue";
@@ -16,132 +17,118 @@ pub(super) struct Usage {
     pub(super) n_answer: usize,
 }
 
-pub(super) struct Faults(Vec<Fault>);
-
-impl Faults {
-    pub(super) fn of(has: impl Fn(Fault) -> bool) -> Self {
-        let known = [
-            Fault::NoUsage,
-            Fault::Unmarked,
-            Fault::NoDone,
-            Fault::NoFinishReason,
-            Fault::Parts,
-            Fault::Message,
-            Fault::Cut,
-            Fault::OverflowInStream,
-            Fault::ErrorInStream,
-        ];
-        Self(known.into_iter().filter(|fault| has(*fault)).collect())
-    }
-
-    fn has(&self, fault: Fault) -> bool {
-        self.0.contains(&fault)
-    }
+/// Everything that the bytes of a reply depend on.
+pub(super) struct Reply {
+    pub(super) family: Family,
+    pub(super) model: String,
+    pub(super) step: Step,
+    pub(super) text: Text,
+    pub(super) usage: Usage,
+    pub(super) faults: Vec<Fault>,
 }
 
-/// Pieces of a few characters, like tokens.
-fn pieces(text: &str) -> Vec<String> {
-    let letters: Vec<char> = text.chars().collect();
-    letters.chunks(4).map(|piece| piece.iter().collect()).collect()
-}
-
-/// The text of a step: word by word if it has a pace, each word with the space before it.
-fn text_pieces(step: &Step) -> Vec<String> {
-    if step.pace_ms <= 0.0 {
-        return pieces(&step.text);
+impl Reply {
+    pub(super) fn has(&self, fault: Fault) -> bool {
+        self.faults.contains(&fault)
     }
-    let mut words: Vec<String> = Vec::new();
-    for part in step.text.split_inclusive(char::is_whitespace) {
-        let (word, space) = part.split_at(part.trim_end().len());
-        match words.last_mut() {
-            Some(last) => last.push_str(word),
-            None => words.push(word.to_owned()),
+
+    /// The pieces of a call's arguments. A pace is for the text only: then they are sent in one piece, as Ollama always
+    /// does.
+    fn fragments(&self, call: &Call) -> Vec<String> {
+        let arguments = call.arguments.to_string();
+        if self.has(Fault::CutInCall) {
+            let n_letters = arguments.chars().count() / 2;
+            return vec![arguments.chars().take(n_letters).collect()];
         }
-        if !space.is_empty() {
-            words.push(space.to_owned());
-        }
+        let is_whole = self.family == Family::Ollama || !self.text.timing.is_at_once();
+        if is_whole { vec![arguments] } else { in_tokens(&arguments) }
     }
-    words
 }
 
-pub(super) fn stream(
-    family: Family,
-    model: &str,
-    step: &Step,
-    usage: Usage,
-    faults: &Faults,
-    request: &Value,
-) -> Vec<String> {
-    let frames = match family {
-        Family::Anthropic => messages_frames(model, step, usage, faults),
-        _ => completions_frames(family, model, step, usage, faults, request),
+pub(super) fn stream(reply: &Reply, request: &Value) -> Vec<Frame> {
+    let frames = match reply.family {
+        Family::Anthropic => messages_frames(reply),
+        _ => completions_frames(reply, request),
     };
-    let reads = family == Family::LlamaCpp && request["return_progress"] == true;
-    let read = [usage.n_prompt / 2, usage.n_prompt].map(|n_read| progress(model, n_read, usage.n_prompt));
+    let (n_prompt, reads) =
+        (reply.usage.n_prompt, reply.family == Family::LlamaCpp && request["return_progress"] == true);
+    let read = [n_prompt / 2, n_prompt].map(|n_read| at_once(progress(&reply.model, n_read, n_prompt)));
     read.into_iter().filter(|_| reads).chain(frames).collect()
 }
 
-fn completions_frames(
-    family: Family,
-    model: &str,
-    step: &Step,
-    usage: Usage,
-    faults: &Faults,
-    request: &Value,
-) -> Vec<String> {
-    let holder = if faults.has(Fault::Message) { "message" } else { "delta" };
+fn at_once(data: String) -> Frame {
+    Frame { data, is_piece: false }
+}
+
+fn piece_of_text(data: String) -> Frame {
+    Frame { data, is_piece: true }
+}
+
+fn completions_frames(reply: &Reply, request: &Value) -> Vec<Frame> {
+    let (family, step) = (reply.family, &reply.step);
+    let holder = if reply.has(Fault::Message) { "message" } else { "delta" };
     let chunk = |choices: Value, usage: Value| {
-        let body = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model,
+        let body = json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": reply.model,
             "choices": choices, "usage": usage});
         format!("data: {body}\n\n")
     };
     let piece =
         |delta: Value, reason: Value| chunk(json!([{"index": 0, holder: delta, "finish_reason": reason}]), json!(null));
-    let mut frames = vec![piece(json!({"role": "assistant", "content": ""}), json!(null))];
-    if faults.has(Fault::OverflowInStream) {
-        let (_, said) = family
-            .overflow(usage.n_prompt / 2, usage.n_prompt)
-            .unwrap_or((400, "context size has been exceeded".into()));
-        frames.push(format!("data: {}\n\n", json!({"error": {"message": said}})));
+    let mut frames = vec![at_once(piece(json!({"role": "assistant", "content": ""}), json!(null)))];
+    if reply.has(Fault::OverflowInStream) {
+        let n_prompt = reply.usage.n_prompt;
+        let (_, said) =
+            family.overflow(n_prompt / 2, n_prompt).unwrap_or((400, "context size has been exceeded".into()));
+        frames.push(at_once(format!("data: {}\n\n", json!({"error": {"message": said}}))));
         return frames;
     }
-    frames.extend(
-        pieces(&step.reasoning).into_iter().map(|text| piece(json!({family.reasoning_field(): text}), json!(null))),
-    );
+    let thinking = in_tokens(&step.reasoning).into_iter();
+    frames.extend(thinking.map(|text| piece_of_text(piece(json!({family.reasoning_field(): text}), json!(null)))));
     let content =
-        |text: String| if faults.has(Fault::Parts) { json!([{"type": "text", "text": text}]) } else { json!(text) };
-    frames.extend(text_pieces(step).into_iter().map(|text| piece(json!({"content": content(text)}), json!(null))));
-    if faults.has(Fault::Cut) {
+        |text: &String| if reply.has(Fault::Parts) { json!([{"type": "text", "text": text}]) } else { json!(text) };
+    let pieces = reply.text.pieces.iter();
+    frames.extend(pieces.map(|text| piece_of_text(piece(json!({"content": content(text)}), json!(null)))));
+    if reply.has(Fault::Cut) || reply.has(Fault::Break) {
         frames.truncate(frames.len() / 2 + 1);
         return frames;
     }
     for (at, call) in step.calls.iter().enumerate() {
-        let arguments = call.arguments.to_string();
-        let id = format!("call_{at}");
-        // Ollama sends a call in one piece; the others send the arguments in fragments. A pace is for the text only.
-        let is_whole = family == Family::Ollama || step.pace_ms > 0.0;
-        let fragments = if is_whole { vec![arguments] } else { pieces(&arguments) };
-        for (n, fragment) in fragments.into_iter().enumerate() {
-            let function =
-                if n == 0 { json!({"name": call.name, "arguments": fragment}) } else { json!({"arguments": fragment}) };
-            let mut part = json!({"index": at, "type": "function", "function": function});
+        for (n, fragment) in reply.fragments(call).into_iter().enumerate() {
+            let mut part = json!({"index": at, "type": "function", "function": {"arguments": fragment}});
             if n == 0 {
-                part["id"] = json!(id);
+                part["id"] = json!(format!("call_{at}"));
+                part["function"]["name"] = json!(call.name);
             }
-            frames.push(piece(json!({"tool_calls": [part]}), json!(null)));
+            frames.push(at_once(piece(json!({"tool_calls": [part]}), json!(null))));
+        }
+        if reply.has(Fault::CutInCall) {
+            return frames;
         }
     }
-    if faults.has(Fault::ErrorInStream) {
-        frames.push(format!("data: {}\n\n", family.error(400, Fault::ErrorInStream, REFUSED.into(), 0, 0)));
+    if reply.has(Fault::ErrorInStream) {
+        let error = family.error(400, Fault::ErrorInStream, REFUSED.into(), 0, 0);
+        frames.push(at_once(format!("data: {error}\n\n")));
         return frames;
     }
-    if !faults.has(Fault::Unmarked) && !faults.has(Fault::NoFinishReason) {
-        frames.push(piece(json!({}), json!(if step.calls.is_empty() { "stop" } else { "tool_calls" })));
+    frames.extend(completions_end(reply, request, &piece, &chunk).into_iter().map(at_once));
+    frames
+}
+
+fn completions_end(
+    reply: &Reply,
+    request: &Value,
+    piece: &dyn Fn(Value, Value) -> String,
+    chunk: &dyn Fn(Value, Value) -> String,
+) -> Vec<String> {
+    let mut frames = Vec::new();
+    if !reply.has(Fault::Unmarked) && !reply.has(Fault::NoFinishReason) {
+        let reason = if reply.step.calls.is_empty() { "stop" } else { "tool_calls" };
+        frames.push(piece(json!({}), json!(reason)));
     }
-    if !faults.has(Fault::NoUsage) && request["stream_options"]["include_usage"] == true {
-        frames.push(chunk(json!([]), completions_usage(usage)));
+    if !reply.has(Fault::NoUsage) && request["stream_options"]["include_usage"] == true {
+        frames.push(chunk(json!([]), completions_usage(reply.usage)));
     }
-    if !faults.has(Fault::Unmarked) && !faults.has(Fault::NoDone) {
+    if !reply.has(Fault::Unmarked) && !reply.has(Fault::NoDone) {
         frames.push("data: [DONE]\n\n".into());
     }
     frames
@@ -160,53 +147,63 @@ fn completions_usage(usage: Usage) -> Value {
         "total_tokens": usage.n_prompt + usage.n_answer})
 }
 
-fn messages_frames(model: &str, step: &Step, usage: Usage, faults: &Faults) -> Vec<String> {
+fn messages_frames(reply: &Reply) -> Vec<Frame> {
+    let (step, usage) = (&reply.step, reply.usage);
     let frame = |body: Value| format!("event: {}\ndata: {body}\n\n", body["type"].as_str().unwrap_or_default());
     let start = json!({"type": "message_start", "message": {"id": "msg_1", "type": "message", "role": "assistant",
-        "model": model, "content": [], "stop_reason": null,
+        "model": reply.model, "content": [], "stop_reason": null,
         "usage": {"input_tokens": usage.n_prompt, "output_tokens": 1}}});
-    let mut frames = vec![frame(start), frame(json!({"type": "ping"}))];
+    let mut frames = vec![at_once(frame(start)), at_once(frame(json!({"type": "ping"})))];
     let mut index = 0;
-    let mut block = |start: Value, deltas: Vec<Value>| {
-        frames.push(frame(json!({"type": "content_block_start", "index": index, "content_block": start})));
-        let deltas = deltas
-            .into_iter()
-            .map(|delta| frame(json!({"type": "content_block_delta", "index": index, "delta": delta})));
-        frames.extend(deltas);
-        frames.push(frame(json!({"type": "content_block_stop", "index": index})));
+    let mut block = |start: Value, is_piece: bool, deltas: Vec<Value>| {
+        let open = json!({"type": "content_block_start", "index": index, "content_block": start});
+        let deltas =
+            deltas.into_iter().map(|delta| json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        frames.push(at_once(frame(open)));
+        frames.extend(deltas.map(|delta| Frame { data: frame(delta), is_piece }));
+        frames.push(at_once(frame(json!({"type": "content_block_stop", "index": index}))));
         index += 1;
     };
     if !step.reasoning.is_empty() {
-        let deltas =
-            pieces(&step.reasoning).into_iter().map(|text| json!({"type": "thinking_delta", "thinking": text}));
-        block(json!({"type": "thinking", "thinking": "", "signature": ""}), deltas.collect());
+        let deltas = in_tokens(&step.reasoning).into_iter();
+        let deltas = deltas.map(|text| json!({"type": "thinking_delta", "thinking": text})).collect();
+        block(json!({"type": "thinking", "thinking": "", "signature": ""}), true, deltas);
     }
+    // The rest of a reply whose whole text was sent before has a block without text.
     if !step.text.is_empty() {
-        let deltas = text_pieces(step).into_iter().map(|text| json!({"type": "text_delta", "text": text}));
-        block(json!({"type": "text", "text": ""}), deltas.collect());
+        let deltas = reply.text.pieces.iter().map(|text| json!({"type": "text_delta", "text": text}));
+        block(json!({"type": "text", "text": ""}), true, deltas.collect());
     }
-    for (at, call) in step.calls.iter().enumerate() {
-        let deltas = pieces(&call.arguments.to_string()).into_iter();
+    let is_cut_in_call = reply.has(Fault::CutInCall) && !step.calls.is_empty();
+    let n_calls = if is_cut_in_call { 1 } else { step.calls.len() };
+    for (at, call) in step.calls.iter().enumerate().take(n_calls) {
+        let deltas = reply.fragments(call).into_iter();
         let deltas = deltas.map(|json| json!({"type": "input_json_delta", "partial_json": json})).collect();
-        block(json!({"type": "tool_use", "id": format!("toolu_{at}"), "name": call.name, "input": {}}), deltas);
+        block(json!({"type": "tool_use", "id": format!("toolu_{at}"), "name": call.name, "input": {}}), false, deltas);
     }
-    if faults.has(Fault::Cut) {
+    if is_cut_in_call {
+        frames.pop();
+        return frames;
+    }
+    if reply.has(Fault::Cut) || reply.has(Fault::Break) {
         frames.truncate(frames.len() / 2 + 1);
         return frames;
     }
-    if faults.has(Fault::ErrorInStream) {
-        frames.push(frame(Family::Anthropic.error(400, Fault::ErrorInStream, REFUSED.into(), 0, 0)));
+    if reply.has(Fault::ErrorInStream) {
+        frames.push(at_once(frame(Family::Anthropic.error(400, Fault::ErrorInStream, REFUSED.into(), 0, 0))));
         return frames;
     }
     let reason = if step.calls.is_empty() { "end_turn" } else { "tool_use" };
-    frames.push(frame(json!({"type": "message_delta", "delta": {"stop_reason": reason},
-        "usage": {"output_tokens": usage.n_answer}})));
-    frames.push(frame(json!({"type": "message_stop"})));
+    let end =
+        json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": usage.n_answer}});
+    frames.push(at_once(frame(end)));
+    frames.push(at_once(frame(json!({"type": "message_stop"}))));
     frames
 }
 
 /// The response to a request without a stream.
-pub(super) fn whole(family: Family, model: &str, step: &Step, usage: Usage, faults: &Faults) -> Value {
+pub(super) fn whole(reply: &Reply) -> Value {
+    let (family, model, step, usage) = (reply.family, &reply.model, &reply.step, reply.usage);
     if family == Family::Anthropic {
         let thinking = (!step.reasoning.is_empty()).then(|| json!({"type": "thinking", "thinking": step.reasoning}));
         let text = (!step.text.is_empty()).then(|| json!({"type": "text", "text": step.text}));
@@ -219,8 +216,7 @@ pub(super) fn whole(family: Family, model: &str, step: &Step, usage: Usage, faul
             "stop_reason": if step.calls.is_empty() { "end_turn" } else { "tool_use" },
             "usage": {"input_tokens": usage.n_prompt, "output_tokens": usage.n_answer}});
     }
-    let content =
-        if faults.has(Fault::Parts) { json!([{"type": "text", "text": step.text}]) } else { json!(step.text) };
+    let content = if reply.has(Fault::Parts) { json!([{"type": "text", "text": step.text}]) } else { json!(step.text) };
     let mut message = json!({"role": "assistant", "content": content});
     if !step.reasoning.is_empty() {
         message[family.reasoning_field()] = json!(step.reasoning);
@@ -235,7 +231,7 @@ pub(super) fn whole(family: Family, model: &str, step: &Step, usage: Usage, faul
     let reason = if step.calls.is_empty() { "stop" } else { "tool_calls" };
     let mut body = json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}]});
-    if !faults.has(Fault::NoUsage) {
+    if !reply.has(Fault::NoUsage) {
         body["usage"] = completions_usage(usage);
     }
     body

@@ -1,21 +1,20 @@
 //! An in-memory Qdrant: the part of its gRPC interface that Segue uses, with the messages of the official client.
 
 mod collection;
+mod fault;
 
 use std::{
     collections::BTreeMap,
     convert::Infallible,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
 };
 
 use axum::{
     Router,
     body::Body,
-    http::{Request as HttpRequest, header::CONTENT_TYPE},
-    middleware::{Next, from_fn_with_state},
-    response::{IntoResponse, Response as HttpResponse},
+    http::Request as HttpRequest,
+    middleware::from_fn_with_state,
     routing::{MethodRouter, post},
 };
 use qdrant_client::qdrant::{
@@ -31,24 +30,9 @@ use tonic::{
 };
 use tonic_prost::ProstCodec;
 
-use collection::Collection;
-
-/// A fault of the server.
-#[derive(Clone, Copy, PartialEq)]
-pub enum QdrantFault {
-    /// Accepts requests and never answers.
-    Silent,
-    /// Answers every request with "Unavailable".
-    Overloaded,
-    /// The disk is full: reads succeed, writes fail.
-    DiskFull,
-    /// Every write takes one second.
-    SlowWrites,
-    /// Every API key is rejected.
-    KeyRejected,
-    /// An HTTP server that is not Qdrant.
-    OtherProtocol,
-}
+pub use self::fault::QdrantFault;
+use self::{collection::Collection, fault::with_fault};
+use crate::{fault::Plan, script::Script};
 
 /// A server on a free loopback port. It stops when its last clone is dropped.
 #[derive(Clone)]
@@ -69,13 +53,19 @@ impl Drop for Serving {
 struct State {
     collections: Mutex<BTreeMap<String, Collection>>,
     fault: Mutex<Option<QdrantFault>>,
+    plan: Mutex<Plan>,
 }
 
 impl QdrantDouble {
     pub async fn start() -> std::io::Result<Self> {
-        let incoming = TcpIncoming::bind(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0))).await
+    }
+
+    #[allow(clippy::unused_async, reason = "it needs a runtime")]
+    pub async fn start_at(address: SocketAddr) -> std::io::Result<Self> {
+        let incoming = TcpIncoming::bind(address)?;
         let url = format!("http://{}", incoming.local_addr()?);
-        let state = Arc::new(State { collections: Mutex::default(), fault: Mutex::default() });
+        let state = Arc::new(State { collections: Mutex::default(), fault: Mutex::default(), plan: Mutex::default() });
         let routes = tonic::service::Routes::from(router(&state));
         let server = tokio::spawn(async move {
             Server::builder().add_routes(routes).serve_with_incoming(incoming).await.ok();
@@ -86,6 +76,11 @@ impl QdrantDouble {
     /// Sets the fault of every request from now on; `None` removes it.
     pub fn set_fault(&self, fault: Option<QdrantFault>) {
         *self.state.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault;
+    }
+
+    /// Plans the faults of a script for the next calls, whose paths are those of gRPC: `/qdrant.Points/Upsert`.
+    pub fn play_script(&self, script: Script) {
+        self.state.plan().play_script(script);
     }
 
     /// Replaces the dense vectors of every collection by vectors of another length.
@@ -132,30 +127,6 @@ fn router(state: &Arc<State>) -> Router {
         .layer(from_fn_with_state(state.clone(), with_fault))
 }
 
-async fn with_fault(
-    axum::extract::State(state): axum::extract::State<Arc<State>>,
-    request: HttpRequest<Body>,
-    next: Next,
-) -> HttpResponse {
-    let fault = *state.fault.lock().unwrap_or_else(PoisonError::into_inner);
-    match fault {
-        Some(QdrantFault::Silent) => std::future::pending().await,
-        Some(QdrantFault::Overloaded) => Status::unavailable("busy").into_http(),
-        Some(QdrantFault::DiskFull) if request.uri().path().ends_with("/Upsert") => {
-            Status::internal("Service internal error: No space left on device").into_http()
-        }
-        Some(QdrantFault::SlowWrites) if request.uri().path().ends_with("/Upsert") => {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            next.run(request).await
-        }
-        Some(QdrantFault::KeyRejected) => Status::unauthenticated("Invalid API key or JWT").into_http(),
-        Some(QdrantFault::OtherProtocol) => {
-            ([(CONTENT_TYPE, "application/json")], r#"{"hello": "world"}"#).into_response()
-        }
-        None | Some(QdrantFault::DiskFull | QdrantFault::SlowWrites) => next.run(request).await,
-    }
-}
-
 /// One call of the protocol, answered by a function.
 fn unary<Req, Res>(state: &Arc<State>, answer: fn(&State, Req) -> Result<Res, Status>) -> MethodRouter
 where
@@ -176,6 +147,10 @@ where
 type Answer<T> = Result<T, Status>;
 
 impl State {
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn collections(&self) -> MutexGuard<'_, BTreeMap<String, Collection>> {
         self.collections.lock().unwrap_or_else(PoisonError::into_inner)
     }

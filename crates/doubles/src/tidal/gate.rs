@@ -1,48 +1,16 @@
 //! Checks before every Tidal call: planned faults, tokens, and the rate limit with its headers.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     time::{Duration, Instant},
 };
 
 use axum::{
-    body::{Body, Bytes},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    http::{HeaderMap, HeaderValue, header},
+    response::Response,
 };
-use futures::StreamExt;
-use serde::Deserialize;
 
-use super::refusal::Refusal;
-
-/// A fault of the service.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
-pub enum Fault {
-    TooMany {
-        /// As sent: seconds or a date. Usually absent.
-        retry_after: Option<String>,
-        #[serde(default)]
-        empty_body: bool,
-    },
-    /// The token is no longer valid.
-    Unauthorized,
-    Status {
-        code: u16,
-    },
-    /// A valid response after a delay.
-    Slow {
-        ms: u64,
-    },
-    /// Never answers.
-    Silence,
-    /// Starts a body and never ends it.
-    HalfABody,
-    /// Status 200 with an HTML page.
-    Garbage,
-    /// Status 200 with an empty body.
-    EmptyBody,
-}
+use crate::fault::Plan;
 
 /// The token bucket, as implemented by Spring Cloud Gateway.
 #[derive(Clone, Copy, Debug)]
@@ -63,10 +31,7 @@ pub(crate) struct Gate {
     limits: Limits,
     level: f64,
     refilled_at: Instant,
-    /// Faults for the next calls, one each; `None` means no fault.
-    script: VecDeque<Option<Fault>>,
-    /// The fault after the script has ended.
-    standing: Option<Fault>,
+    pub(crate) plan: Plan,
     tokens: BTreeMap<String, Instant>,
     token_life: Duration,
     pub(crate) n_tokens: usize,
@@ -79,26 +44,12 @@ impl Gate {
             limits,
             level: limits.burst,
             refilled_at: Instant::now(),
-            script: VecDeque::new(),
-            standing: None,
+            plan: Plan::default(),
             tokens: BTreeMap::new(),
             token_life,
             n_tokens: 0,
             requests: Vec::new(),
         }
-    }
-
-    pub(crate) fn plan(&mut self, faults: impl IntoIterator<Item = Option<Fault>>) {
-        self.script.extend(faults);
-    }
-
-    pub(crate) fn always(&mut self, fault: Option<Fault>) {
-        self.script.clear();
-        self.standing = fault;
-    }
-
-    pub(crate) fn next_fault(&mut self) -> Option<Fault> {
-        self.script.pop_front().unwrap_or_else(|| self.standing.clone())
     }
 
     pub(crate) fn issue_token(&mut self) -> (String, u64) {
@@ -141,44 +92,4 @@ impl Gate {
             response.headers_mut().insert(name, HeaderValue::from(figure as u64));
         }
     }
-}
-
-impl Fault {
-    /// The fault's response; `None` if the real response follows.
-    pub(crate) async fn play(self) -> Option<Response> {
-        match self {
-            Self::TooMany { retry_after, empty_body } => Some(too_many(retry_after.as_deref(), empty_body)),
-            Self::Unauthorized => {
-                Some(Refusal::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", "The token has expired").into_response())
-            }
-            Self::Status { code } => {
-                let status = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                Some(Refusal::new(status, "DOUBLE_FAULT", "as asked").into_response())
-            }
-            Self::Slow { ms } => {
-                tokio::time::sleep(Duration::from_millis(ms)).await;
-                None
-            }
-            Self::Silence => std::future::pending().await,
-            Self::HalfABody => {
-                let start =
-                    futures::stream::once(async { Ok::<_, std::io::Error>(Bytes::from_static(b"{\"data\":[")) });
-                Some(Body::from_stream(start.chain(futures::stream::pending())).into_response())
-            }
-            Self::Garbage => Some("<!doctype html><title>Sign in to the hotel network</title>".into_response()),
-            Self::EmptyBody => Some(StatusCode::OK.into_response()),
-        }
-    }
-}
-
-pub(crate) fn too_many(retry_after: Option<&str>, empty_body: bool) -> Response {
-    let status = StatusCode::TOO_MANY_REQUESTS;
-    let mut response = match empty_body {
-        true => status.into_response(),
-        false => Refusal::new(status, "TOO_MANY_REQUESTS", "Too many requests").into_response(),
-    };
-    if let Some(value) = retry_after.and_then(|value| HeaderValue::from_str(value).ok()) {
-        response.headers_mut().insert(header::RETRY_AFTER, value);
-    }
-    response
 }

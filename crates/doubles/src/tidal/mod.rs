@@ -20,21 +20,25 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{any, get, post},
 };
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_http::compression::{CompressionLayer, predicate::SizeAbove};
 
+pub(crate) use self::refusal::Refusal;
 use self::{
     asked::{Asked, Pairs},
     gate::Gate,
-    refusal::Refusal,
     render::{Ref, View},
 };
 pub use self::{
-    gate::{Fault, Limits},
+    gate::Limits,
     token::{CLIENT_ID, CLIENT_SECRET},
 };
-use crate::world::{Album, Piece, World};
+pub use crate::fault::Fault;
+use crate::{
+    fault,
+    script::{Script, Step},
+    world::{Album, Piece, World},
+};
 
 const JSON_API: &str = "application/vnd.api+json";
 const MAX_QUERY: usize = 256;
@@ -57,12 +61,17 @@ impl TidalDouble {
 
     /// Plans faults for the next catalogue calls, one each; `None` means no fault.
     pub fn plan(&self, faults: impl IntoIterator<Item = Option<Fault>>) {
-        self.gate().plan(faults);
+        self.gate().plan.add(faults);
     }
 
     /// Sets a fault for every catalogue call from now on.
     pub fn always(&self, fault: Option<Fault>) {
-        self.gate().always(fault);
+        self.gate().plan.always(fault);
+    }
+
+    /// Plans the faults of a script for the next catalogue calls.
+    pub fn play_script(&self, script: Script) {
+        self.gate().plan.play_script(script);
     }
 
     pub fn revoke_tokens(&self) {
@@ -105,17 +114,14 @@ impl TidalDouble {
 }
 
 async fn stand_guard(double: State<TidalDouble>, request: Request, next: Next) -> Response {
-    let fault = {
+    let planned = {
         let mut gate = double.gate();
         // The nested path, without /v2, as in Tidal's own links.
-        gate.requests.push(request.uri().to_string());
-        gate.next_fault()
+        let uri = request.uri().to_string();
+        gate.requests.push(uri.clone());
+        gate.plan.next(&uri)
     };
-    let faulty = match fault {
-        Some(fault) => fault.play().await,
-        None => None,
-    };
-    let refused = faulty.or_else(|| entry_refused(&mut double.gate(), request.headers()));
+    let refused = fault::play(planned).await.or_else(|| entry_refused(&mut double.gate(), request.headers()));
     let mut response = match refused {
         Some(refused) => refused,
         None => next.run(request).await,
@@ -134,7 +140,7 @@ fn entry_refused(gate: &mut Gate, headers: &HeaderMap) -> Option<Response> {
         let detail = "Only JSON:API is spoken here";
         return Some(Refusal::new(StatusCode::NOT_ACCEPTABLE, "NOT_ACCEPTABLE", detail).into_response());
     }
-    (!gate.admit()).then(|| gate::too_many(None, true))
+    (!gate.admit()).then(|| fault::too_many(None, true))
 }
 
 type Answer = Result<Response, Refusal>;
@@ -238,17 +244,12 @@ fn json_api(document: &Value) -> Response {
     ([(header::CONTENT_TYPE, JSON_API)], document.to_string()).into_response()
 }
 
-#[derive(Deserialize)]
-struct FaultPlan {
-    fault: Fault,
-    /// The number of calls with the fault; without it, every call until the fault is cleared.
-    times: Option<usize>,
-}
-
-async fn add_faults(double: State<TidalDouble>, Json(plan): Json<FaultPlan>) -> StatusCode {
-    match plan.times {
-        Some(times) => double.plan(std::iter::repeat_n(Some(plan.fault), times)),
-        None => double.always(Some(plan.fault)),
+/// A step of a script. Without `times` it is for every call until the faults are cleared.
+async fn add_faults(double: State<TidalDouble>, Json(step): Json<Step>) -> StatusCode {
+    let plan = &mut double.gate().plan;
+    match step.times {
+        Some(_) => plan.add_steps([step]),
+        None => plan.always(fault::planned(&step)),
     }
     StatusCode::NO_CONTENT
 }

@@ -3,14 +3,13 @@
 use std::time::{Duration, Instant};
 
 use doubles::{
-    Running, fiction,
+    Running, fiction, model,
     qdrant::{QdrantDouble, QdrantFault},
     serve,
     tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
 };
 
 use crate::{
-    model::ModelFault,
     stage::{Heard, Stage},
     support::{Collector, World},
     table::Row,
@@ -150,7 +149,7 @@ pub(crate) async fn tidal_garbage() -> Row {
     while_tidal_plays(Fault::Garbage).await
 }
 
-async fn while_the_model_has(fault: ModelFault) -> Row {
+async fn while_the_model_has(fault: model::Fault) -> Row {
     let stage = Stage::new([]).await;
     stage.model.set_fault(Some(fault));
     let began = Instant::now();
@@ -162,15 +161,15 @@ async fn while_the_model_has(fault: ModelFault) -> Row {
 }
 
 pub(crate) async fn model_cut() -> Row {
-    while_the_model_has(ModelFault::Cut).await
+    while_the_model_has(model::Fault::CutInCall).await
 }
 
 pub(crate) async fn model_overloaded() -> Row {
-    while_the_model_has(ModelFault::Overloaded).await
+    while_the_model_has(model::Fault::Status(529)).await
 }
 
 pub(crate) async fn model_hangs() -> Row {
-    while_the_model_has(ModelFault::Silent).await
+    while_the_model_has(model::Fault::Silent).await
 }
 
 /// The collector is away at first and comes back later.

@@ -9,14 +9,14 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    model::FaultyModel,
-    support::{Process, World, read_until_cut},
+    model,
+    support::{Process, Upstream, World, read_until_cut},
     table::Row,
 };
 
 pub(crate) struct Stage {
     pub(crate) world: Arc<World>,
-    pub(crate) model: FaultyModel,
+    pub(crate) model: Upstream,
     pub(crate) server: Process,
     settings: Vec<(&'static str, String)>,
     /// The result of every message, by its text.
@@ -77,7 +77,7 @@ impl Stage {
         world: Arc<World>,
         settings: impl IntoIterator<Item = (&'static str, String)>,
     ) -> Self {
-        let model = FaultyModel::start().await;
+        let model = model::start().await;
         let settings: Vec<_> = model.settings().into_iter().chain(settings).collect();
         let server = Process::start(&world, &settings).await;
         let mut stage = Self { world, model, server, settings, heard: Mutex::default(), rested: None };

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::{Json, Router, extract::State, routing::post};
+use doubles::model::{Pieces, Scenario, Step};
 use engine::script::{Reply, calls, says};
 use reqwest::Method;
 use segue::server::ConnectionLimits;
@@ -13,7 +14,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::support::{Process, TestApp, World, claims, signed};
+use crate::support::{Process, TestApp, Upstream, World, claims, signed};
 
 fn many(reply: &Reply, n: usize) -> Vec<Reply> {
     vec![reply.clone(); n]
@@ -322,36 +323,18 @@ async fn a_stalled_reader_is_disconnected_and_can_resume() {
 }
 
 /// A model server that sends `n` pieces of `n_letters` letters at once.
-async fn model_that_sends(n: usize, n_letters: usize) -> String {
-    let frame = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
-    let delta = json!({"type": "text_delta", "text": "x".repeat(n_letters)});
-    let story = [
-        frame(json!({"type": "message_start", "message": {"usage": {"input_tokens": 1, "output_tokens": 1}}})),
-        frame(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})),
-        frame(json!({"type": "content_block_delta", "index": 0, "delta": delta})).repeat(n),
-        frame(json!({"type": "content_block_stop", "index": 0})),
-        frame(json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}})),
-        frame(json!({"type": "message_stop"})),
-    ];
-    let story = story.concat();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let answer = async move || ([("content-type", "text/event-stream")], story.clone());
-    let router = axum::Router::new().route("/v1/messages", axum::routing::post(answer));
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    url
+async fn model_that_sends(n: usize, n_letters: usize) -> Upstream {
+    let pieces = vec![Pieces { letters: Some(n_letters), pace_ms: None }];
+    let step = Step { repeat: Some(n), pieces, output_tokens: Some(9), ..Step::says(&"x".repeat(n_letters)) };
+    Upstream::playing([Scenario::always([step])]).await
 }
 
 #[tokio::test]
 async fn stalled_readers_cost_little_memory() {
     const N_READERS: u64 = 50;
     let world = World::new().await;
-    let model = [
-        ("SEGUE_MODEL", "anthropic:test".to_owned()),
-        ("ANTHROPIC_API_KEY", "test-key".to_owned()),
-        ("ANTHROPIC_BASE_URL", model_that_sends(2_000, 2_000).await),
-    ];
-    let server = Process::start(&world, &model).await;
+    let model = model_that_sends(2_000, 2_000).await;
+    let server = Process::start(&world, &model.settings()).await;
     let said = server.post("/api/chat/stream", json!({"message": "tell me everything", "agent": "tasks"})).await;
     let said = said.text().await.unwrap();
     let start: Value = serde_json::from_str(said.lines().next().unwrap().strip_prefix("data: ").unwrap()).unwrap();

@@ -2,15 +2,15 @@
 
 use std::process::Stdio;
 
-use axum::{Json, Router, http::StatusCode, response::IntoResponse, routing::post};
-use serde_json::{Value, json};
+use doubles::model::{Fault, Scenario, Step};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::{
     net::{TcpListener, TcpStream},
     process::{Child, Command},
 };
 
-use crate::support::{Process, World};
+use crate::support::{Process, Upstream, World};
 
 const CONFIG: &str = include_str!("../../../../deploy/haproxy.cfg");
 const HAPROXY: &str = "/usr/sbin/haproxy";
@@ -50,42 +50,15 @@ impl Proxy {
 }
 
 /// A model that calls `add_task` and answers the next request with "overloaded".
-async fn model_that_fails_after_a_call() -> Vec<(&'static str, String)> {
-    async fn answer(Json(request): Json<Value>) -> axum::response::Response {
-        if request.to_string().contains("tool_result") {
-            let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
-            return (StatusCode::from_u16(529).unwrap(), Json(error)).into_response();
-        }
-        let events = [
-            json!({"type": "message_start", "message": {"usage": {"input_tokens": 1, "output_tokens": 1}}}),
-            json!({"type": "content_block_start", "index": 0,
-                "content_block": {"type": "tool_use", "id": "t", "name": "add_task", "input": {}}}),
-            json!({"type": "content_block_delta", "index": 0,
-                "delta": {"type": "input_json_delta", "partial_json": "{\"title\": \"milk\"}"}}),
-            json!({"type": "content_block_stop", "index": 0}),
-            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}}),
-            json!({"type": "message_stop"}),
-        ];
-        let text: String = events
-            .iter()
-            .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
-            .collect();
-        ([("content-type", "text/event-stream")], text).into_response()
-    }
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let router = Router::new().route("/v1/messages", post(answer));
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    vec![
-        ("SEGUE_MODEL", "anthropic:test".into()),
-        ("ANTHROPIC_API_KEY", "test-key".into()),
-        ("ANTHROPIC_BASE_URL", url),
-    ]
+async fn model_that_fails_after_a_call() -> Upstream {
+    let steps = [Step::calls("add_task", json!({"title": "milk"})), Step::fails(Fault::Status(529))];
+    Upstream::playing([Scenario::always(steps)]).await
 }
 
 #[tokio::test]
 async fn a_request_whose_tool_has_acted_is_not_repeated_by_the_shipped_proxy() {
-    let (world, settings) = (World::new().await, model_that_fails_after_a_call().await);
+    let (world, model) = (World::new().await, model_that_fails_after_a_call().await);
+    let settings = model.settings();
     let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     let proxy = Proxy::start([&one, &two]).await;
     let client = reqwest::Client::new();
@@ -105,8 +78,7 @@ async fn a_request_whose_tool_has_acted_is_not_repeated_by_the_shipped_proxy() {
 
 #[tokio::test]
 async fn a_request_to_a_draining_node_goes_to_the_other() {
-    let (upstream, world) =
-        (crate::support::Upstream::start(std::time::Duration::from_millis(20), 100).await, World::new().await);
+    let (upstream, world) = (Upstream::start(std::time::Duration::from_millis(20), 100).await, World::new().await);
     let settings = upstream.settings();
     let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
     let proxy = Proxy::start([&one, &two]).await;

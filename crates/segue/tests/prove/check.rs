@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::{
-    model::{TOKENS_PER_STEP, script},
+    model::{TOKENS_PER_STEP, script, text},
     scenario::Seen,
     support::{Process, http, read_until_cut},
 };
@@ -114,15 +114,16 @@ fn wrong_with_answer(
     }
     let blocks = answer["content"].as_array().unwrap();
     let said: String = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-    let words: String = script(question).iter().map(|(text, _)| *text).collect();
+    let steps = script(question);
+    let words = text(&steps);
     let is_whole = said == words || (status == "stopped" && words.starts_with(&said));
     if !is_whole {
         broken.push(format!("'{question}' says '{said}' instead of '{words}'"));
     }
     if status == "complete" {
-        for (name, title) in script(question).iter().flat_map(|(_, calls)| *calls) {
-            if *name != "list_tasks" {
-                *expected.entry((*title).to_owned()).or_default() += 1;
+        for call in steps.iter().flat_map(|step| &step.calls) {
+            if call.name != "list_tasks" {
+                *expected.entry(call.arguments["title"].as_str().unwrap().to_owned()).or_default() += 1;
             }
         }
     }

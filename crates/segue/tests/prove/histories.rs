@@ -100,12 +100,12 @@ async fn stored(shared: &Arc<Shared>) -> (Stored, Vec<String>) {
             let Some(message) = messages.iter().find(|message| message["id"] == turn.message.as_str()) else {
                 continue;
             };
-            let script = model::script(&format!("history {}", turn.mark));
+            let steps = model::script(&format!("history {}", turn.mark));
             let answer = Answer {
                 user: user.to_owned(),
                 status: message["status"].as_str().unwrap_or_default().to_owned(),
                 text: text_of(message),
-                whole_text: script.iter().map(|(text, _)| *text).collect(),
+                whole_text: model::text(&steps),
                 effect: turn.mark.clone(),
             };
             stored.answers.insert(turn.id.clone(), answer);

@@ -7,20 +7,15 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use axum::{
-    Router,
-    http::{HeaderMap, StatusCode},
-    routing::post,
-};
+use doubles::model::{Family, Fault, ModelDouble};
 use reqwest::Method;
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, BufReader},
-    net::TcpListener,
     process::Command,
 };
 
-use crate::support::{World, claims};
+use crate::support::{Upstream, World, claims};
 
 const CANARY: &str = "canary-7f3a9c";
 const JWT_SECRET: &str = "canary-7f3a9c-jwt-secret-of-32-bytes-and-more";
@@ -56,17 +51,8 @@ impl Written {
 }
 
 /// A provider that rejects the key and repeats it in its error, as some providers do.
-async fn provider_that_repeats_keys() -> String {
-    let answer = |headers: HeaderMap| async move {
-        let given = |name: &str| headers.get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
-        let message = format!("Incorrect API key provided: {} {}", given("x-api-key"), given("authorization"));
-        (StatusCode::UNAUTHORIZED, axum::Json(json!({"error": {"type": "authentication_error", "message": message}})))
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let router = Router::new().route("/v1/messages", post(answer)).route("/chat/completions", post(answer));
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    url
+async fn provider_that_repeats_keys() -> Upstream {
+    Upstream::of(ModelDouble::new(Family::Anthropic, "test").always(Fault::Unauthorized)).await
 }
 
 fn segue(command: &str, settings: &[(&str, String)]) -> Command {
@@ -93,7 +79,7 @@ async fn no_secret_is_written_to_a_response_a_log_or_a_file() {
         ("SEGUE_JWT_SECRET", JWT_SECRET.to_owned()),
         ("SEGUE_MODEL", "anthropic:test".to_owned()),
         ("ANTHROPIC_API_KEY", format!("{CANARY}-anthropic")),
-        ("ANTHROPIC_BASE_URL", provider.clone()),
+        ("ANTHROPIC_BASE_URL", provider.url.clone()),
         ("OPENAI_API_KEY", format!("{CANARY}-openai")),
         ("QDRANT_API_KEY", format!("{CANARY}-qdrant")),
         ("TIDAL_CLIENT_ID", "an id".to_owned()),
@@ -101,7 +87,7 @@ async fn no_secret_is_written_to_a_response_a_log_or_a_file() {
         ("SEGUE_METRICS_TOKEN", format!("{CANARY}-metrics")),
         ("LANGFUSE_PUBLIC_KEY", "pk-lf-public".to_owned()),
         ("LANGFUSE_SECRET_KEY", format!("{CANARY}-langfuse")),
-        ("LANGFUSE_BASE_URL", provider.replace("://", &format!("://user:{CANARY}-collector@"))),
+        ("LANGFUSE_BASE_URL", provider.url.replace("://", &format!("://user:{CANARY}-collector@"))),
     ]);
     let written = Written::default();
     let mut server = segue("serve", &settings).spawn().unwrap();

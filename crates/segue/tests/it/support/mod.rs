@@ -26,8 +26,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-#[allow(unused_imports, reason = "the fault tests use it")]
-pub(crate) use self::upstream::Asked;
 pub(crate) use self::{
     collector::{Collector, Span, SpanKind, tree},
     mp3::{mp3, mp3_with_picture},
@@ -36,7 +34,7 @@ pub(crate) use self::{
     redact::{frames, redacted},
     sources::Sources,
     sse::{Stream, read_until_cut},
-    upstream::Upstream,
+    upstream::{Upstream, words_and_call},
 };
 
 pub(crate) struct TestApp {

@@ -5,9 +5,11 @@
 
 use std::time::Duration;
 
-use sqlx::{Executor, Row, SqlitePool};
+use sqlx::{Executor, Row, Sqlite};
 use tokio::time::MissedTickBehavior;
 use tokio_util::task::AbortOnDropHandle;
+
+use super::lender::Lender;
 
 const EVERY: Duration = Duration::from_millis(200);
 /// Fewer new pages (1 MiB) are not copied: a page that changes with every commit would be copied again and again.
@@ -17,17 +19,17 @@ const WORTH_A_COPY: i64 = 256;
 const LONG: i64 = 4096;
 
 /// Copies until the handle is dropped.
-pub(crate) fn start(read: SqlitePool, write: SqlitePool) -> AbortOnDropHandle<()> {
+pub(crate) fn start(read: Lender<Sqlite>, write: Lender<Sqlite>) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut has_failed = false;
-        while !write.is_closed() {
+        while !write.pool().is_closed() {
             ticks.tick().await;
             let copied = copy(&read, &write).await;
             if let Err(error) = &copied
                 && !has_failed
-                && !write.is_closed()
+                && !write.pool().is_closed()
             {
                 tracing::warn!(%error, "the log of the database cannot be copied into the database file; trying again");
             }
@@ -36,7 +38,7 @@ pub(crate) fn start(read: SqlitePool, write: SqlitePool) -> AbortOnDropHandle<()
     }))
 }
 
-async fn copy(read: &SqlitePool, write: &SqlitePool) -> Result<(), sqlx::Error> {
+async fn copy(read: &Lender<Sqlite>, write: &Lender<Sqlite>) -> Result<(), sqlx::Error> {
     let log = Log::after(read, "PRAGMA wal_checkpoint(NOOP)").await?;
     if log.n_pages - log.n_copied < WORTH_A_COPY {
         return Ok(());
@@ -56,8 +58,10 @@ struct Log {
 }
 
 impl Log {
-    async fn after(pool: &SqlitePool, checkpoint: &'static str) -> Result<Self, sqlx::Error> {
-        let row = pool.fetch_one(checkpoint).await?;
+    async fn after(pool: &Lender<Sqlite>, checkpoint: &'static str) -> Result<Self, sqlx::Error> {
+        let mut lent = pool.lend().await?;
+        let row = lent.fetch_one(checkpoint).await?;
+        lent.give_back();
         Ok(Self { n_pages: row.try_get(1)?, n_copied: row.try_get(2)? })
     }
 }
@@ -77,15 +81,20 @@ mod tests {
         let Db::Sqlite { read, write } = &open_sqlite(path.to_str().unwrap(), 2).await.unwrap() else {
             panic!("SQLite")
         };
-        let write = write.pool();
-        write.execute("CREATE TABLE filler (bytes BLOB)").await.unwrap();
+        let write = write.lender();
+        let execute = async |sql: &'static str| {
+            let mut lent = write.lend().await.unwrap();
+            lent.execute(sql).await.unwrap();
+            lent.give_back();
+        };
+        execute("CREATE TABLE filler (bytes BLOB)").await;
         copy(read, write).await.unwrap();
         let length = |ending: &str| std::fs::metadata(format!("{}{ending}", path.display())).unwrap().len();
         let before = length("");
 
         for round in 0..5 {
             for _ in 0..8 {
-                write.execute("INSERT INTO filler VALUES (zeroblob(1048576))").await.unwrap();
+                execute("INSERT INTO filler VALUES (zeroblob(1048576))").await;
             }
             if round == 0 {
                 assert_eq!(length(""), before, "no commit copied pages");

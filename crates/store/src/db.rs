@@ -8,8 +8,7 @@ use std::{sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use sqlx::{
-    Arguments, Encode, FromRow, PgConnection, PgPool, Postgres, Sqlite, SqliteConnection, SqlitePool, Transaction,
-    Type,
+    Arguments, Encode, FromRow, PgConnection, Postgres, Sqlite, SqliteConnection, Type,
     error::BoxDynError,
     postgres::{PgArguments, PgRow},
     sqlite::{SqliteArguments, SqliteRow},
@@ -18,19 +17,20 @@ use sqlx::{
 use super::{
     Store, StoreError,
     leases::Clock,
-    writer::{Durability, Writer},
+    lender::{Lender, LentTransaction},
+    writer::{Durability, Writer, in_one_transaction},
 };
 
 #[derive(Clone)]
 pub(crate) enum Db {
     Sqlite {
-        read: SqlitePool,
+        read: Lender<Sqlite>,
         write: Writer,
     },
     /// Commits on `log` do not wait for the disk.
     Postgres {
-        pool: PgPool,
-        log: PgPool,
+        pool: Lender<Postgres>,
+        log: Lender<Postgres>,
     },
 }
 
@@ -42,8 +42,8 @@ pub(crate) struct Tx {
 
 enum OpenTx {
     /// The writer, if the commit waits for the disk.
-    Sqlite(Transaction<'static, Sqlite>, Option<Writer>),
-    Postgres(Transaction<'static, Postgres>),
+    Sqlite(LentTransaction<Sqlite>, Option<Writer>),
+    Postgres(LentTransaction<Postgres>),
 }
 
 /// One statement with its arguments. Statements are prepared once per connection and cached.
@@ -56,12 +56,12 @@ pub(crate) struct Query<'c> {
 }
 
 enum Target<'c> {
-    SqlitePool(&'c SqlitePool, SqliteArguments),
+    SqlitePool(&'c Lender<Sqlite>, SqliteArguments),
     SqliteWriter(&'c Writer, SqliteArguments),
     /// Several statements, in a transaction of their own.
     SqliteTogether(&'c Writer, SqliteArguments),
     SqliteTx(&'c mut SqliteConnection, SqliteArguments),
-    PostgresPool(&'c PgPool, PgArguments),
+    PostgresPool(&'c Lender<Postgres>, PgArguments),
     PostgresTx(&'c mut PgConnection, PgArguments),
 }
 
@@ -76,33 +76,43 @@ impl<'q, T> Argument<'q> for T where T: Encode<'q, Sqlite> + Type<Sqlite> + Enco
 pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
-/// Evaluates one expression with the executor and the arguments of the target.
+/// Runs one expression on a connection of a pool, which is kept for the next statement if it succeeds.
+macro_rules! on_lent {
+    ($lent:expr, |$db:ident| $run:expr) => {{
+        let mut lent = $lent;
+        let $db = &mut *lent;
+        let done: Result<_, sqlx::Error> = $run;
+        if done.is_ok() {
+            lent.give_back();
+        }
+        done
+    }};
+}
+
+/// Evaluates one expression with the executor, the statement and the arguments of the target.
 macro_rules! on_target {
-    ($query:expr, |$db:ident, $arguments:ident| $run:expr) => {{
+    ($query:expr, |$db:ident, $sql:ident, $arguments:ident| $run:expr) => {{
         #[cfg(debug_assertions)]
         crate::failpoint::reached();
         if let Some(error) = $query.failed {
             return Err(sqlx::Error::Encode(error));
         }
+        let $sql = $query.sql;
         match $query.target {
-            Target::SqlitePool($db, $arguments) => $run,
+            Target::SqlitePool(pool, $arguments) => on_lent!(pool.lend().await?, |$db| $run),
             Target::SqliteWriter(writer, $arguments) => {
-                let $db = writer.pool();
-                let done = $run;
+                let done = on_lent!(writer.lend().await?, |$db| $run)?;
                 writer.flush().await?;
-                done
+                Ok(done)
             }
             Target::SqliteTogether(writer, $arguments) => {
-                let mut tx = writer.begin().await?;
-                let $db = &mut *tx;
-                let done: Result<_, sqlx::Error> = $run;
-                let done = done?;
-                tx.commit().await?;
+                let $sql = in_one_transaction($sql, 0, 1);
+                let done = on_lent!(writer.lend().await?.closes_unless_given_back(), |$db| $run)?;
                 writer.flush().await?;
                 Ok(done)
             }
             Target::SqliteTx($db, $arguments) => $run,
-            Target::PostgresPool($db, $arguments) => $run,
+            Target::PostgresPool(pool, $arguments) => on_lent!(pool.lend().await?, |$db| $run),
             Target::PostgresTx($db, $arguments) => $run,
         }
     }};
@@ -140,8 +150,8 @@ impl<'c> Query<'c> {
     /// Runs the statement and returns how many rows it changed.
     pub(crate) fn execute(self) -> Asked<'c, u64> {
         Box::pin(async move {
-            on_target!(self, |db, arguments| {
-                sqlx::query_with(self.sql, arguments).execute(db).await.map(|done| done.rows_affected())
+            on_target!(self, |db, sql, arguments| {
+                sqlx::query_with(sql, arguments).execute(db).await.map(|done| done.rows_affected())
             })
         })
     }
@@ -160,18 +170,21 @@ impl<'c> Query<'c> {
 
     fn first_row(self) -> Asked<'c, Option<AnyRow>> {
         Box::pin(async move {
-            on_target!(self, |db, arguments| {
-                let row = sqlx::query_with(self.sql, arguments).fetch_optional(db).await?;
-                Ok(row.map(AnyRow::from))
+            // The first row of a transaction is not its end.
+            if matches!(self.target, Target::SqliteTogether(..)) {
+                return Ok(self.rows().await?.into_iter().next());
+            }
+            on_target!(self, |db, sql, arguments| {
+                sqlx::query_with(sql, arguments).fetch_optional(db).await.map(|row| row.map(AnyRow::from))
             })
         })
     }
 
     fn rows(self) -> Asked<'c, Vec<AnyRow>> {
         Box::pin(async move {
-            on_target!(self, |db, arguments| {
-                let rows = sqlx::query_with(self.sql, arguments).fetch_all(db).await?;
-                Ok(rows.into_iter().map(AnyRow::from).collect())
+            on_target!(self, |db, sql, arguments| {
+                let rows = sqlx::query_with(sql, arguments).fetch_all(db).await;
+                rows.map(|rows| rows.into_iter().map(AnyRow::from).collect())
             })
         })
     }
@@ -256,8 +269,8 @@ impl Tx {
 /// Begins a transaction in a task of its own, so that `BEGIN` is never cancelled. sqlx rolls a transaction back when it is dropped,
 /// but not while `BEGIN` is under way: the connection would return to the pool with an open transaction, and the next write on
 /// it would be confirmed and never committed.
-async fn begin_to_the_end(pool: PgPool) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
-    tokio::spawn(async move { pool.begin().await }).await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
+async fn begin_to_the_end(pool: Lender<Postgres>) -> Result<LentTransaction<Postgres>, sqlx::Error> {
+    tokio::spawn(async move { pool.begin(None).await }).await.unwrap_or(Err(sqlx::Error::WorkerCrashed))
 }
 
 impl Store {
@@ -301,7 +314,7 @@ impl Store {
 
     /// Several changes in one commit: `sqlite` holds one or more statements that share their arguments, `postgres` is one
     /// statement. On PostgreSQL there is no `BEGIN` and no `COMMIT`, and one reply to wait for; on SQLite one wait for its
-    /// thread in place of one for each statement.
+    /// thread, with `BEGIN` and `COMMIT`.
     pub(crate) fn write_together(&self, sqlite: &'static str, postgres: &'static str) -> Query<'_> {
         let (sql, target) = match &self.db {
             Db::Sqlite { write, .. } => (sqlite, Target::SqliteTogether(write, SqliteArguments::default())),

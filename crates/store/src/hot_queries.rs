@@ -101,17 +101,18 @@ impl Store {
         match &self.db {
             Db::Sqlite { read, .. } => {
                 let sql = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
-                let rows: Vec<(i64, i64, i64, String)> = sqlx::query_as(sql).fetch_all(read).await?;
+                let mut lent = read.lend().await?;
+                let rows: Vec<(i64, i64, i64, String)> = sqlx::query_as(sql).fetch_all(&mut *lent).await?;
                 Ok(rows.into_iter().map(|(.., step)| step).collect())
             }
             Db::Postgres { pool, .. } => {
-                let mut connection = pool.acquire().await?;
+                // Closed afterwards, with the setting.
+                let mut connection = pool.lend().await?.closes_unless_given_back();
                 // The tables of a test are small, and PostgreSQL reads small tables completely. The test checks whether
                 // an index could be used.
                 sqlx::query("SET enable_seqscan = off").execute(&mut *connection).await?;
                 let sql = sqlx::AssertSqlSafe(format!("EXPLAIN {sql}"));
                 let rows: Vec<(String,)> = sqlx::query_as(sql).fetch_all(&mut *connection).await?;
-                connection.close().await?;
                 Ok(rows.into_iter().map(|(step,)| step).collect())
             }
         }

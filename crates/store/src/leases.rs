@@ -2,6 +2,7 @@
 //! with a new token; the node with the old token can no longer store anything.
 
 use std::{
+    collections::HashSet,
     sync::{Mutex, PoisonError},
     time::Instant,
 };
@@ -13,7 +14,7 @@ use engine::{
 };
 use uuid::Uuid;
 
-use super::{Store, StoreError, db::Db};
+use super::{Store, StoreError, db::Db, writer::in_one_transaction};
 
 /// A node that has not renewed its leases for this long is considered dead.
 pub const TURN_LEASE: TimeDelta = TimeDelta::seconds(10);
@@ -85,6 +86,14 @@ impl Clock {
     }
 }
 
+const RENEW: &str =
+    "UPDATE turns SET lease_until = $3 WHERE id = $1 AND lease_token = $2 AND status = 'running' RETURNING id";
+const RENEW_ALL: &str = "WITH held AS (
+        SELECT turns.id FROM turns JOIN UNNEST($1::uuid[], $2::bigint[]) AS h (turn_id, token) ON turn_id = turns.id
+        WHERE lease_token = token AND status = 'running' FOR UPDATE OF turns SKIP LOCKED
+    )
+    UPDATE turns SET lease_until = $3 FROM held WHERE turns.id = held.id RETURNING turns.id";
+
 impl Store {
     /// Moves the lease clock, so that a test need not wait until a lease expires.
     #[cfg(feature = "test-util")]
@@ -102,7 +111,12 @@ impl Store {
         let asked = Instant::now();
         let told = match &self.db {
             Db::Sqlite { .. } => now(),
-            Db::Postgres { pool, .. } => sqlx::query_as::<_, (_,)>("SELECT clock_timestamp()").fetch_one(pool).await?.0,
+            Db::Postgres { pool, .. } => {
+                let mut lent = pool.lend().await?;
+                let (told,) = sqlx::query_as("SELECT clock_timestamp()").fetch_one(&mut *lent).await?;
+                lent.give_back();
+                told
+            }
         };
         self.clock.set(told, asked);
         Ok(())
@@ -122,20 +136,51 @@ impl Store {
     /// Renews the leases of the turns that run on this node, each with its token. Returns the lost ones: the turn has
     /// ended, or another node holds it.
     pub async fn renew_leases(&self, held: &[(TurnId, i64)]) -> Result<Vec<TurnId>, StoreError> {
-        const SQL: &str = "UPDATE turns SET lease_until = $3 WHERE id = $1 AND lease_token = $2 AND status = 'running'
-            RETURNING id";
-        if planted(Mutant::LeaseNotRenewed) {
+        if held.is_empty() || planted(Mutant::LeaseNotRenewed) {
             return Ok(Vec::new());
         }
         let until = self.clock.now() + self.lease;
+        let renewed: HashSet<_> = self.renew_together(held, until).await?.into_iter().collect();
         let mut lost = Vec::new();
-        for (turn, token) in held {
-            let row: Option<(Uuid,)> = self.write(SQL).bind(turn.0).bind(*token).bind(until).fetch_optional().await?;
-            if row.is_none() {
+        for (turn, token) in held.iter().filter(|(turn, _)| !renewed.contains(&turn.0)) {
+            let query = self.write(RENEW).bind(turn.0).bind(*token).bind(until);
+            if query.fetch_optional::<(Uuid,)>().await?.is_none() {
                 lost.push(*turn);
             }
         }
         Ok(lost)
+    }
+
+    /// Renews leases in one commit and returns those turns. One that another statement is writing at this moment is left out:
+    /// no turn makes the others wait.
+    async fn renew_together(&self, held: &[(TurnId, i64)], until: DateTime<Utc>) -> Result<Vec<Uuid>, StoreError> {
+        #[cfg(debug_assertions)]
+        crate::failpoint::reached();
+        match &self.db {
+            Db::Sqlite { write, .. } => {
+                let mut lent = write.lend().await?.closes_unless_given_back();
+                let mut renewed = Vec::new();
+                for (at, (turn, token)) in held.iter().enumerate() {
+                    let query = sqlx::query_as(in_one_transaction(RENEW, at, held.len()));
+                    let rows: Vec<(Uuid,)> = query.bind(turn.0).bind(*token).bind(until).fetch_all(&mut *lent).await?;
+                    renewed.extend(rows.into_iter().map(|(id,)| id));
+                }
+                lent.give_back();
+                write.flush().await?;
+                Ok(renewed)
+            }
+            Db::Postgres { pool, .. } => {
+                let mut lent = pool.lend().await?;
+                let rows: Vec<(Uuid,)> = sqlx::query_as(RENEW_ALL)
+                    .bind(held.iter().map(|(turn, _)| turn.0).collect::<Vec<_>>())
+                    .bind(held.iter().map(|(_, token)| *token).collect::<Vec<_>>())
+                    .bind(until)
+                    .fetch_all(&mut *lent)
+                    .await?;
+                lent.give_back();
+                Ok(rows.into_iter().map(|(id,)| id).collect())
+            }
+        }
     }
 
     /// Running turns whose lease has expired, or that an earlier process of the node `reborn` left running.

@@ -34,6 +34,7 @@ mod ingest_again;
 mod ingest_seen;
 mod journal;
 mod leases;
+mod lender;
 mod library;
 mod library_bulk;
 mod library_files;
@@ -111,6 +112,7 @@ use sqlx::{
 use tokio_util::task::AbortOnDropHandle;
 
 use db::Db;
+use lender::Lender;
 
 pub use albums::LibraryAlbum;
 pub use attempts::AttemptSubject;
@@ -214,14 +216,14 @@ impl Store {
         let migrated = match &db {
             Db::Sqlite { write, .. } => {
                 let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
-                migrations::sqlite().run(write.pool()).await
+                migrations::sqlite().run(write.lender().pool()).await
             }
-            Db::Postgres { pool, .. } => migrations::postgres().run(pool).await,
+            Db::Postgres { pool, .. } => migrations::postgres().run(pool.pool()).await,
         };
         migrated.map_err(migration_error)?;
         let notices = Arc::new(notices::Notices::new(&db));
         let checkpoints = match &db {
-            Db::Sqlite { read, write } => Some(Arc::new(checkpoints::start(read.clone(), write.pool().clone()))),
+            Db::Sqlite { read, write } => Some(Arc::new(checkpoints::start(read.clone(), write.lender().clone()))),
             Db::Postgres { .. } => None,
         };
         let store = Self {
@@ -241,18 +243,13 @@ impl Store {
 
     /// How many connections are open, idle and in use.
     pub fn pools(&self) -> Vec<PoolReading> {
-        let reading =
-            |name, size: u32, idle: usize| PoolReading { name, idle, used: size as usize - idle.min(size as usize) };
+        fn reading<DB: sqlx::Database>(name: &'static str, pool: &Lender<DB>) -> PoolReading {
+            let (size, idle) = pool.reading();
+            PoolReading { name, idle, used: size.saturating_sub(idle) }
+        }
         match &self.db {
-            Db::Sqlite { read, write } => {
-                vec![
-                    reading("read", read.size(), read.num_idle()),
-                    reading("write", write.pool().size(), write.pool().num_idle()),
-                ]
-            }
-            Db::Postgres { pool, log } => {
-                vec![reading("postgres", pool.size(), pool.num_idle()), reading("log", log.size(), log.num_idle())]
-            }
+            Db::Sqlite { read, write } => vec![reading("read", read), reading("write", write.lender())],
+            Db::Postgres { pool, log } => vec![reading("postgres", pool), reading("log", log)],
         }
     }
 
@@ -273,7 +270,7 @@ impl Store {
         match &self.db {
             Db::Sqlite { read, write } => {
                 read.close().await;
-                write.pool().close().await;
+                write.lender().close().await;
             }
             Db::Postgres { pool, log } => {
                 pool.close().await;
@@ -295,7 +292,7 @@ async fn open_postgres(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
     // The pool for the text of running turns. A power cut may lose the last moments of such text, so the commit does
     // not wait for the disk.
     let log = postgres_pool(1).connect_lazy_with(options.options([("synchronous_commit", "off")]));
-    Ok(Db::Postgres { pool, log })
+    Ok(Db::Postgres { pool: Lender::new(pool), log: Lender::new(log) })
 }
 
 fn postgres_pool(size: u32) -> PgPoolOptions {
@@ -365,7 +362,7 @@ async fn open_sqlite(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
         .await?;
     let read =
         SqlitePoolOptions::new().max_connections(pool_size).acquire_timeout(timeout).connect_with(options).await?;
-    Ok(Db::Sqlite { read, write: Writer::new(write, path) })
+    Ok(Db::Sqlite { read: Lender::new(read), write: Writer::new(write, path) })
 }
 
 /// A folder that is created for the database is private. An existing folder is not changed, because other programs may

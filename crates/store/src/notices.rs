@@ -17,14 +17,14 @@ use engine::{
     mutants::{Mutant, planted},
 };
 use sqlx::{
-    PgPool,
+    PgPool, Postgres,
     postgres::{PgListener, PgPoolOptions},
 };
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::{Store, db::Db};
+use super::{Store, db::Db, lender::Lender};
 
 const CHANNEL: &str = "segue_turns";
 /// Sent in place of a turn id: check for stop requests.
@@ -163,9 +163,7 @@ impl Store {
                 () = self.notices.has_unsent.notified() => {}
                 () = shutdown.cancelled() => return,
             }
-            let sent = self.notices.take_unsent();
-            let sent = sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(sent.join(",")).execute(pool).await;
-            if let Err(error) = sent {
+            if let Err(error) = send(pool, &self.notices.take_unsent()).await {
                 // Readers on other nodes poll as well, so nothing is lost.
                 warn!("Notices could not be sent: {error}");
             }
@@ -180,7 +178,7 @@ impl Store {
         let Db::Postgres { pool, .. } = &self.db else { return };
         loop {
             tokio::select! {
-                ended = self.receive_until_closed(pool) => {
+                ended = self.receive_until_closed(pool.pool()) => {
                     if let Err(error) = ended {
                         warn!("Notices of other nodes cannot be received, trying again: {error}");
                     }
@@ -209,6 +207,13 @@ impl Store {
         info!("The connection for notices was closed");
         Ok(())
     }
+}
+
+async fn send(pool: &Lender<Postgres>, what: &[String]) -> Result<(), sqlx::Error> {
+    let mut lent = pool.lend().await?;
+    sqlx::query("SELECT pg_notify($1, $2)").bind(CHANNEL).bind(what.join(",")).execute(&mut *lent).await?;
+    lent.give_back();
+    Ok(())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

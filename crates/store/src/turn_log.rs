@@ -9,13 +9,14 @@ use engine::{
     TurnId,
     mutants::{Mutant, statement},
 };
-use sqlx::PgPool;
+use sqlx::Postgres;
 use uuid::Uuid;
 
 use super::{
     Store, StoreError,
     db::Db,
-    writer::{Durability, Writer},
+    lender::Lender,
+    writer::{Durability, Writer, in_one_transaction},
 };
 
 /// Events of an ended turn can be replayed for this long. After that, only the stored conversation remains.
@@ -125,35 +126,37 @@ impl Store {
 /// which SQLite parses again for each value that it takes out: seven times the instructions.
 async fn save_on_sqlite(writer: &Writer, saves: &[Save], durability: Durability) -> Result<Vec<Uuid>, StoreError> {
     let advance = statement(ADVANCE_SQLITE, Mutant::SaveUnfenced, "lease_token = $2", "lease_token >= $2");
-    let mut tx = writer.begin().await?;
+    let mut lent = writer.lend().await?.closes_unless_given_back();
     let mut saved = Vec::new();
-    for save in saves {
-        let advanced: Vec<(Uuid,)> = sqlx::query_as(advance)
+    for (at, save) in saves.iter().enumerate() {
+        let advanced: Vec<(Uuid,)> = sqlx::query_as(in_one_transaction(advance, at, saves.len()))
             .bind(save.turn.0)
             .bind(save.token)
             .bind(save.first)
             .bind(save.first + save.n_events)
             .bind(&save.events)
-            .fetch_all(&mut *tx)
+            .fetch_all(&mut *lent)
             .await?;
         saved.extend(advanced.into_iter().map(|(id,)| id));
     }
-    tx.commit().await?;
+    lent.give_back();
     if durability == Durability::Power {
         writer.flush().await?;
     }
     Ok(saved)
 }
 
-async fn save_on_postgres(pool: &PgPool, saves: &[Save]) -> Result<Vec<Uuid>, StoreError> {
+async fn save_on_postgres(pool: &Lender<Postgres>, saves: &[Save]) -> Result<Vec<Uuid>, StoreError> {
     let advance = statement(ADVANCE_ALL, Mutant::SaveUnfenced, "lease_token = token", "lease_token >= token");
+    let mut lent = pool.lend().await?;
     let saved: Vec<(Uuid,)> = sqlx::query_as(advance)
         .bind(saves.iter().map(|save| save.turn.0).collect::<Vec<_>>())
         .bind(saves.iter().map(|save| save.token).collect::<Vec<_>>())
         .bind(saves.iter().map(|save| save.first).collect::<Vec<_>>())
         .bind(saves.iter().map(|save| save.first + save.n_events).collect::<Vec<_>>())
         .bind(saves.iter().map(|save| save.events.as_str()).collect::<Vec<_>>())
-        .fetch_all(pool)
+        .fetch_all(&mut *lent)
         .await?;
+    lent.give_back();
     Ok(saved.into_iter().map(|(id,)| id).collect())
 }

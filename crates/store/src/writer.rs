@@ -14,8 +14,10 @@ use std::{
     },
 };
 
-use sqlx::{Sqlite, SqlitePool, Transaction};
+use sqlx::{AssertSqlSafe, Sqlite, SqlitePool};
 use tokio::sync::Mutex;
+
+use super::lender::{Lender, Lent, LentTransaction};
 
 /// What a commit survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +31,7 @@ pub enum Durability {
 /// SQLite allows one writer at a time. The pool has one connection, so that writers wait instead of failing.
 #[derive(Clone)]
 pub(crate) struct Writer {
-    pool: SqlitePool,
+    lender: Lender<Sqlite>,
     log: Arc<Log>,
 }
 
@@ -54,22 +56,34 @@ impl Writer {
             #[cfg(test)]
             n_syncs: AtomicU64::new(0),
         };
-        Self { pool, log: Arc::new(log) }
+        Self { lender: Lender::new(pool), log: Arc::new(log) }
     }
 
-    pub(crate) fn pool(&self) -> &SqlitePool {
-        &self.pool
+    pub(crate) fn lender(&self) -> &Lender<Sqlite> {
+        &self.lender
+    }
+
+    pub(crate) async fn lend(&self) -> Result<Lent<Sqlite>, sqlx::Error> {
+        self.lender.lend().await
     }
 
     /// IMMEDIATE takes the write lock now: a transaction that reads first could not get it later.
-    pub(crate) async fn begin(&self) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
-        self.pool.begin_with("BEGIN IMMEDIATE").await
+    pub(crate) async fn begin(&self) -> Result<LentTransaction<Sqlite>, sqlx::Error> {
+        self.lender.begin(Some("BEGIN IMMEDIATE")).await
     }
 
     /// Waits until everything that was committed before this call is on the disk. After an error this is not known.
     pub(crate) async fn flush(&self) -> Result<(), sqlx::Error> {
         self.log.flush().await.map_err(sqlx::Error::Io)
     }
+}
+
+/// One of `n` statements of a transaction: the first begins it and the last commits it, so that neither is another wait for
+/// SQLite's thread. The connection must be closed if one of them fails.
+pub(crate) fn in_one_transaction(sql: &str, at: usize, n: usize) -> AssertSqlSafe<String> {
+    let begin = if at == 0 { "BEGIN IMMEDIATE; " } else { "" };
+    let commit = if at + 1 == n { "; COMMIT" } else { "" };
+    AssertSqlSafe(format!("{begin}{sql}{commit}"))
 }
 
 impl Log {

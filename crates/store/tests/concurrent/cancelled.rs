@@ -7,7 +7,7 @@ use std::{
 };
 
 use engine::UserId;
-use store::{NewTask, Store};
+use store::{NewTask, NewTurn, Store, TurnLimits};
 
 /// Each cancels callers at other moments. A later transaction on the same connection would commit what was swallowed, so that
 /// each round looks for it.
@@ -29,6 +29,22 @@ async fn cancelled_after(time: Duration, future: impl Future) {
     .await;
 }
 
+fn first_message() -> NewTurn<'static> {
+    NewTurn {
+        conversation: None,
+        new_conversation_id: None,
+        again: None,
+        agent: "tasks",
+        text: "water the plants",
+        client_message_id: None,
+        model: None,
+        decides: None,
+        node: "here",
+        limits: TurnLimits::default(),
+        opening: None,
+    }
+}
+
 /// A connection that returns to the pool with an open transaction would swallow the next write: the server confirms it, holds its
 /// locks, and never commits it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -46,7 +62,12 @@ async fn a_caller_that_disconnects_while_its_transaction_begins_costs_no_other_c
             for n in 0..N_CANCELLED {
                 let task = NewTask { title: "water the plants", ..NewTask::default() };
                 let time = Duration::from_micros((round * N_CANCELLED + n) * 3);
-                cancelled_after(time, store.add_task(&ann, task, None)).await;
+                // A transaction, and a message that SQLite stores in one command with its `BEGIN` and `COMMIT`.
+                if n % 2 == 0 {
+                    cancelled_after(time, store.add_task(&ann, task, None)).await;
+                } else {
+                    cancelled_after(time, store.start_turn(&ann, &first_message())).await;
+                }
             }
             // Single statements, on every connection of the pool.
             let write = async |n: u64| store.put_connection(&format!("service {round} {n}"), b"sealed").await;

@@ -1,7 +1,8 @@
 //! The log of a turn: saved by the holder of the lease, once, in order, and closed by its end.
 
+use chrono::TimeDelta;
 use engine::TurnId;
-use store::{Durability, Ended, FIRST_TOKEN, Save, Saved};
+use store::{Durability, Ended, FIRST_TOKEN, Save, Saved, TRASH_KEPT};
 
 use crate::subject::{LEASE, SECOND_TOKEN, message, on_every_store, user};
 
@@ -93,6 +94,25 @@ async fn a_turn_ends_once_and_its_last_events_with_it() {
         assert!(!row.is_running() && row.ended_at.is_some());
         assert!(!subject.store.is_running(started.turn).await.unwrap());
         assert_eq!(subject.store.running_turn(&ana, started.conversation).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_log_of_a_turn_goes_with_its_conversation() {
+    on_every_store(async |subject| {
+        let Some(database) = &subject.database else { return };
+        let ana = user("ana");
+        let (gone, kept) = (subject.start(&ana, message("n1")).await, subject.start(&ana, message("n1")).await);
+        for started in [&gone, &kept] {
+            assert_eq!(subject.save(started.turn, FIRST_TOKEN, 0, &[1]).await, Saved::Done);
+            assert_eq!(subject.end_with(started, FIRST_TOKEN, 1, &[2], None).await, Ended::Stored);
+        }
+        database.delete_conversation(&ana, gone.conversation).await.unwrap();
+        subject.advance(TRASH_KEPT + TimeDelta::days(1));
+        database.erase_expired().await.unwrap();
+        assert_eq!(subject.log(gone.turn).await, [""; 0], "on {}", subject.name);
+        assert_eq!(subject.log(kept.turn).await, ["[1]", "[2]"]);
     })
     .await;
 }

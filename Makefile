@@ -1,6 +1,6 @@
 # Two commands are enough on a new machine: `make run` and `make test`.
 
-.PHONY: run release test check advisories sbom siege faults prove bench bench-check bench-embed bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-topic fuzz setup setup-test web models crates demo-services fmt
+.PHONY: run release test check advisories sbom siege faults prove bench bench-check bench-embed bench-growth bench-index bench-ingest bench-library bench-scope try-model eval train-ranker train-topic fuzz setup setup-test web models crates demo-services fmt
 
 CARGO := cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
@@ -77,6 +77,11 @@ bench-embed: setup models
 eval: setup
 	$(CARGO) build --release --quiet --workspace --example eval
 	$(RELEASE)/examples/eval
+
+## Fit the weights that order search results to ../shared/data and print the gain on searches they have not seen; writes assets/ranker.txt.
+train-ranker: setup models
+	$(CARGO) build --release --quiet --workspace --example train_ranker
+	$(RELEASE)/examples/train_ranker ../shared/data $(or $(SEGUE_DATA_DIR),segue-data)/models
 
 ## Weigh the sentences in crates/search/training that tell daily life from music; writes assets/topic*.txt, those of a model if it was fetched.
 train-topic: setup

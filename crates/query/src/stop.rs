@@ -84,7 +84,7 @@ pub(crate) fn is_sign_of_english(word: &str) -> bool {
 }
 
 /// Whether a word means music in general.
-pub(crate) fn is_generic(word: &str) -> bool {
+pub fn is_generic(word: &str) -> bool {
     GENERIC.split_whitespace().any(|known| known == word)
 }
 

@@ -7,12 +7,13 @@ use std::{
 };
 
 use super::{
-    Filter, Found, Hit,
+    Filter, Found, Hit, SearchPlan,
     embed::Votes,
     fuse::{Evidence, LONG_FROM, PER_PAIR, Scored, Yardstick, places, score, score_of_long},
     judge::Judge,
+    ranker::{Ranked, Weights, reorder},
     read_track::ReadTrack,
-    why::Asked,
+    signals::Signals,
 };
 use music::Track;
 
@@ -43,6 +44,7 @@ struct Judged<'c, K> {
     /// The confidence that decides whether anything matches.
     eased: f32,
     is_name: bool,
+    signals: Signals,
 }
 
 /// The number of candidates to judge for this number of results.
@@ -86,28 +88,37 @@ impl<K: Ord + Clone> Candidates<K> {
         self.ranked.iter().enumerate().filter(move |(at, (key, ..))| is_judged(*at, key)).map(|(_, one)| one)
     }
 
-    fn scored<'c>(
+    /// The judged candidates with the scores of their places in the order of the ranker.
+    fn in_order<'c>(
+        &'c self,
+        tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
+        limit: usize,
+        (is_typed, is_by_score): (bool, bool),
+    ) -> Vec<Ranked<&'c K>> {
+        let mut ranked = self.scored(tracks, limit, is_typed);
+        let weights = Weights::of(self.judge.n_terms());
+        if !is_by_score {
+            reorder(&mut ranked, weights);
+        }
+        ranked
+    }
+
+    /// The judged candidates with their scores and with the signals of the ranker.
+    pub(crate) fn scored<'c>(
         &'c self,
         tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
         limit: usize,
         is_typed: bool,
-    ) -> impl Iterator<Item = Scored<&'c K>> {
-        let judged = self.judged(limit).filter_map(|(key, evidence, sum)| {
-            let spreads = self.yardstick.spreads(evidence.similarity);
-            let found = self.judge.compare(tracks.get(key)?, is_typed);
-            let confidence = self.judge.confidence(&found, spreads, evidence.sound);
-            let eased = self.judge.eased_confidence(&found, spreads, evidence.sound);
-            let sum = sum + PER_PAIR * found.n_pairs as f32;
-            Some(Judged { key, similarity: evidence.similarity, sum, confidence, eased, is_name: found.is_name })
-        });
-        let judged: Vec<Judged<'c, K>> = judged.collect();
-        let best_sum = judged.iter().map(|judged| judged.sum).fold(0.0, f32::max);
+    ) -> Vec<Ranked<&'c K>> {
+        let judged: Vec<Judged<'c, K>> =
+            self.judged(limit).filter_map(|one| Some(self.judge_one(one, tracks.get(&one.0)?, is_typed))).collect();
+        let most = |of: fn(&Judged<K>) -> f32| judged.iter().map(of).fold(0.0, f32::max);
+        let best_sum = most(|judged| judged.sum);
         // All are lifted alike, so that the order stays and only what is nearly as good as the best matches beside it.
-        let greatest = judged.iter().map(|judged| judged.eased).fold(0.0, f32::max);
-        let plain = judged.iter().map(|judged| judged.confidence).fold(0.0, f32::max);
+        let (greatest, plain) = (most(|judged| judged.eased), most(|judged| judged.confidence));
         let lift = if plain > 0.0 { greatest / plain } else { 1.0 };
         let is_long = self.judge.n_terms() >= LONG_FROM;
-        judged.into_iter().map(move |Judged { key, similarity, sum, confidence, is_name, .. }| {
+        let scored = |Judged { key, similarity, sum, confidence, is_name, signals, .. }: Judged<'c, K>| {
             let confidence = lift * confidence;
             // Words that others use more often are no evidence against the one with this name.
             let sum = if is_name { best_sum } else { sum };
@@ -116,8 +127,28 @@ impl<K: Ord + Clone> Candidates<K> {
             } else {
                 score(confidence, sum, best_sum)
             };
-            Scored { key, score, similarity }
-        })
+            Ranked { scored: Scored { key, score, similarity }, is_name, signals }
+        };
+        judged.into_iter().map(scored).collect()
+    }
+
+    fn judge_one<'c>(
+        &self,
+        (key, evidence, sum): &'c (K, Evidence, f32),
+        read: &ReadTrack,
+        is_typed: bool,
+    ) -> Judged<'c, K> {
+        let (spreads, sound) = (self.yardstick.spreads(evidence.similarity), evidence.sound);
+        let found = self.judge.compare(read, is_typed);
+        Judged {
+            key,
+            similarity: evidence.similarity,
+            sum: sum + PER_PAIR * found.n_pairs as f32,
+            confidence: self.judge.confidence(&found, spreads, sound),
+            eased: self.judge.eased_confidence(&found, spreads, sound),
+            is_name: found.is_name,
+            signals: found.signals,
+        }
     }
 }
 
@@ -129,43 +160,50 @@ pub(crate) fn of_one_message<K>(mut wordings: Vec<Candidates<K>>) -> Vec<Candida
     wordings
 }
 
-/// Merges the judged candidates of all wordings into one order.
+/// Merges the judged candidates of all wordings. A track has the place of its best wording.
 pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     wordings: &'c [Candidates<K>],
     tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
     limit: usize,
-) -> Vec<Scored<&'c K>> {
-    let mut best: BTreeMap<&K, Scored<&K>> = BTreeMap::new();
+    is_by_score: bool,
+) -> BTreeMap<&'c K, (Ranked<&'c K>, &'static Weights)> {
+    let mut best: BTreeMap<&K, (Ranked<&K>, &Weights)> = BTreeMap::new();
     for (at, wording) in wordings.iter().enumerate() {
         let weight = if at == 0 { 1.0 } else { REWORDED * wording.trust_beside(&wordings[0]) };
-        for mut scored in wording.scored(tracks, limit, at == 0) {
-            scored.score *= weight;
-            let known = best.entry(scored.key).or_insert(scored);
-            known.score = known.score.max(scored.score);
-            known.similarity = known.similarity.max(scored.similarity);
+        let weights = Weights::of(wording.judge.n_terms());
+        for mut ranked in wording.in_order(tracks, limit, (at == 0, is_by_score)) {
+            ranked.scored.score *= weight;
+            let known = best.entry(ranked.scored.key).or_insert((ranked, weights));
+            let similarity = known.0.scored.similarity.max(ranked.scored.similarity);
+            if ranked.scored.score > known.0.scored.score {
+                *known = (ranked, weights);
+            }
+            known.0.scored.similarity = similarity;
         }
     }
-    best.into_values().collect()
+    best
 }
 
 /// The hits with their explanations, and their number.
 pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     wordings: &[Candidates<K>],
     tracks: &BTreeMap<K, Arc<ReadTrack>>,
-    filter: &Filter,
-    limit: usize,
-    asked: &Asked,
+    plan: &SearchPlan,
 ) -> Found {
-    let scored = merged(wordings, tracks, limit);
+    let SearchPlan { filter, limit, by_score, .. } = plan;
+    let (limit, asked) = (*limit, plan.asked());
+    let ranked = merged(wordings, tracks, limit, *by_score);
+    let scored: Vec<Scored<&K>> = ranked.values().map(|(ranked, _)| ranked.scored).collect();
     let total = scored.iter().filter(|scored| scored.score >= Hit::MATCHES_FROM).count();
     let n_candidates = wordings.iter().map(|wording| wording.ranked.len()).max().unwrap_or(0);
     let n_listed = scored.len();
     let mut capped = PerArtist::new(filter);
     let mut hits = Vec::new();
     for place in places(scored, n_listed) {
-        let Some(read) = tracks.get(place.key) else { continue };
+        let (Some(read), Some((ranked, weights))) = (tracks.get(place.key), ranked.get(place.key)) else { continue };
         if hits.len() < limit && capped.admits(&read.track) {
-            hits.push(Hit { track: read.track.clone(), score: place.score, why: asked.why(read) });
+            let (why, ranked_by) = (asked.why(read), weights.told(&ranked.signals));
+            hits.push(Hit { track: read.track.clone(), score: place.score, why, ranked_by });
         }
     }
     Found { hits, total, is_total_exact: n_candidates <= n_judged(limit) || total < n_listed, undecided: 0 }
@@ -200,6 +238,10 @@ mod tests {
         (n, Arc::new(ReadTrack::of(track)))
     }
 
+    fn scores_of(wording: Candidates<u32>, tracks: &BTreeMap<u32, Arc<ReadTrack>>) -> BTreeMap<u32, f32> {
+        merged(&[wording], tracks, 10, true).into_iter().map(|(key, (ranked, _))| (*key, ranked.scored.score)).collect()
+    }
+
     #[test]
     fn of_two_tracks_with_the_same_words_the_one_with_neighbours_is_first() {
         let tracks = BTreeMap::from([
@@ -209,8 +251,7 @@ mod tests {
         for query in ["guitar electric", "electric guitar, warm strings, organ, drums, hall"] {
             let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.3, sound: 0.0 }));
             let wording = Candidates::new((query, false, Votes::default()), Yardstick::new(&[0.1, 0.2]), evidence);
-            let scored: BTreeMap<u32, f32> =
-                merged(&[wording], &tracks, 10).iter().map(|scored| (*scored.key, scored.score)).collect();
+            let scored = scores_of(wording, &tracks);
             assert!(scored[&2] > scored[&1] + 0.01, "{query}: {scored:?}");
         }
     }
@@ -222,7 +263,7 @@ mod tests {
             let evidence = tracks.keys().map(|key| (*key, Evidence { words: 9.0, similarity: 0.2, sound: 0.0 }));
             let said = ("sailor, rain, lantern", false, Votes { english: Some(vote), across: None });
             let wording = Candidates::new(said, Yardstick::new(&[0.1, 0.2]), evidence);
-            merged(&[wording], &tracks, 10).iter().map(|scored| scored.score).collect::<Vec<f32>>()
+            scores_of(wording, &tracks).into_values().collect::<Vec<f32>>()
         };
         let (plain, lifted) = (scores(1.0), scores(-3.0));
         assert!(lifted[0] > plain[0] && lifted[0] > Hit::MATCHES_FROM, "{plain:?} {lifted:?}");

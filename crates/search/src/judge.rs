@@ -12,6 +12,7 @@ use super::{
     embed::Votes,
     read_track::ReadTrack,
     said::{Said, n_pairs},
+    signals::Signals,
     topic::Topic,
     track_words::{SharedTerms, TrackWords},
 };
@@ -49,6 +50,7 @@ pub(crate) struct Match {
     pub(crate) is_name: bool,
     /// The number of neighbouring words of the query that are neighbours in a text too.
     pub(crate) n_pairs: usize,
+    pub(crate) signals: Signals,
 }
 
 /// The weight of a word by its position: in a name or a tag (1), in a text about the track, near other words of the query
@@ -98,7 +100,7 @@ impl Judge {
         if self.content.is_empty() {
             let is_name = self.is_whole_name(words);
             let coverage = f32::from(u8::from(is_name));
-            return Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, n_pairs: 0 };
+            return Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, ..Match::default() };
         }
         let shared = words.shared(self.content.iter().map(|content| content.word.term.as_str()));
         if shared.is_empty() {
@@ -113,6 +115,7 @@ impl Judge {
             is_quoted: self.is_off_topic && (is_name || self.is_line_of(words) || words.is_two_names(&self.all_terms)),
             is_name,
             n_pairs: n_pairs(&told, &sung),
+            signals: if shared.is_tag() { Signals::OF_TAG } else { Signals::of(self.content.len(), &told, read) },
         }
     }
 

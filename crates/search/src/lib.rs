@@ -10,11 +10,13 @@ pub mod fuse;
 mod judge;
 pub mod live;
 pub mod qdrant;
+pub mod ranker;
 mod read_track;
 mod recent;
 #[cfg(test)]
 mod reference;
 mod said;
+pub mod signals;
 mod simd;
 mod tokenizers;
 pub mod topic;
@@ -75,6 +77,8 @@ pub struct SearchPlan {
     pub timings: Timings,
     /// Whether the search computes on a thread of low priority.
     pub gives_way: bool,
+    /// Whether the order is that of the scores, without the ranker; for measurements.
+    pub by_score: bool,
 }
 
 impl SearchPlan {
@@ -85,6 +89,11 @@ impl SearchPlan {
     /// The same search, but requests that need a core at the same time get it first.
     pub fn giving_way(self) -> Self {
         Self { gives_way: true, ..self }
+    }
+
+    /// The same search without the ranker.
+    pub fn by_score(self) -> Self {
+        Self { by_score: true, ..self }
     }
 
     /// The search for a query plan. The caller adds its own data: the library, the seeds.
@@ -171,6 +180,8 @@ pub struct Hit {
     /// 0 to 1. The same score means the same quality for every query; see [`Hit::MATCHES_FROM`].
     pub score: f32,
     pub why: Why,
+    /// What moved the track up among the matches, in shares of the best score, such as `words end a phrase (+0.40)`.
+    pub ranked_by: Vec<String>,
 }
 
 impl Hit {

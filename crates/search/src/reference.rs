@@ -15,6 +15,7 @@ use super::{
     fuse::dot,
     judge::{Judge, Match},
     read_track::ReadTrack,
+    signals::Signals,
     why::{Asked, table, vector_of},
 };
 
@@ -51,7 +52,7 @@ impl Query {
         let is_name = self.is_name(track);
         if self.terms.is_empty() {
             let coverage = f32::from(u8::from(is_name));
-            return Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, n_pairs: 0 };
+            return Match { coverage, is_phrase: is_name, is_quoted: is_name, is_name, ..Match::default() };
         }
         let (meaning, lyrics) = (document::meaning(track), track.lyrics.clone().unwrap_or_default());
         let labels = [document::names(track), track.tags.join(" "), track.genres.join(" ")].join(" ");
@@ -84,7 +85,9 @@ impl Query {
         let n = self.all_terms.len();
         let is_line = || n >= 4 && terms_of(&lyrics).windows(n).any(|line| line == self.all_terms);
         let is_quoted = is_off_topic && (is_name || is_line());
-        Match { coverage: found / full.max(0.4), is_phrase: is_name || is_phrase, is_quoted, is_name, n_pairs }
+        let is_phrase = is_name || is_phrase;
+        // The signals have tests of their own.
+        Match { coverage: found / full.max(0.4), is_phrase, is_quoted, is_name, n_pairs, signals: Signals::default() }
     }
 
     fn pairs(&self, text: &str, found: &[Word]) -> Vec<usize> {
@@ -210,7 +213,8 @@ fn words_that_are_read_once_give_the_same_matches_and_explanations_as_the_texts(
         let (judge, query) = (Judge::new(text, false, Votes::default()), Query::new(text));
         let asked = Asked::new(std::slice::from_ref(text), vec![], &Filter::default());
         for read in &read {
-            let (found, expected) = (judge.compare(read, true), query.compare(&read.track, judge.is_off_topic));
+            let found = Match { signals: Signals::default(), ..judge.compare(read, true) };
+            let expected = query.compare(&read.track, judge.is_off_topic);
             assert_eq!(found, expected, "'{text}' in {}", read.track.title);
             let why = asked.why(read);
             assert_eq!(why, query.why(text, &read.track), "'{text}' in {}", read.track.title);

@@ -26,11 +26,15 @@ impl Said<'_> {
         self.words.iter().any(|word| word.term == term && is_form(word))
     }
 
-    /// Whether all terms occur in order, each a neighbour of the next.
+    /// The places with all terms in order, each a neighbour of the next.
+    pub(crate) fn runs(&self, n_terms: usize) -> impl Iterator<Item = &[SharedWord]> {
+        let in_order = move |run: &&[SharedWord]| run.iter().map(|word| word.term).eq(0..n_terms);
+        let runs = self.words.windows(n_terms.max(1)).filter(in_order);
+        runs.filter(move |run| run.windows(2).all(|pair| self.are_neighbours(pair)))
+    }
+
     pub(crate) fn has_in_order(&self, n_terms: usize) -> bool {
-        let in_order = |run: &&[SharedWord]| run.iter().map(|word| word.term).eq(0..n_terms);
-        let mut runs = self.words.windows(n_terms).filter(in_order);
-        runs.any(|run| run.windows(2).all(|pair| self.are_neighbours(pair)))
+        self.runs(n_terms).next().is_some()
     }
 
     /// Whether at most a few letters of other words are between two words. Two pairs of characters may overlap.

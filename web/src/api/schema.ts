@@ -481,6 +481,10 @@ export interface IndexedTrackResult {
   provenance?: {
     [k: string]: string;
   };
+  /**
+   * What moved it up among the matches, in shares of the best score, such as `words end a phrase (+0.40)`.
+   */
+  rankedBy?: string[];
   releaseDate?: string | null;
   /**
    * How well it matches, 0 to 1, comparable between searches.

@@ -65,6 +65,9 @@ pub struct IndexedTrackResult {
     /// Why it matched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Why>,
+    /// What moved it up among the matches, in shares of the best score, such as `words end a phrase (+0.40)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranked_by: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -129,6 +132,7 @@ impl IndexedTrackResult {
             audio_features: track.audio_features,
             provenance: BTreeMap::new(),
             why: None,
+            ranked_by: Vec::new(),
         }
     }
 }

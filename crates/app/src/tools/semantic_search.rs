@@ -208,11 +208,13 @@ impl SemanticSearch {
     }
 
     async fn results(&self, cx: &ToolContext, hits: Vec<Hit>) -> Result<Vec<IndexedTrackResult>, ToolError> {
-        let (matches, tracks): (Vec<_>, Vec<_>) = hits.into_iter().map(|hit| ((hit.score, hit.why), hit.track)).unzip();
+        let (matches, tracks): (Vec<_>, Vec<_>) =
+            hits.into_iter().map(|hit| ((hit.score, hit.why, hit.ranked_by), hit.track)).unzip();
         let mut results = self.library.index_results(&cx.owner, &cx.timings, tracks).await.map_err(tool_error)?;
-        for (result, (score, why)) in results.iter_mut().zip(matches) {
+        for (result, (score, why, ranked_by)) in results.iter_mut().zip(matches) {
             result.score = Some(score);
             result.why = Some(why);
+            result.ranked_by = ranked_by;
         }
         Ok(results)
     }

@@ -14,6 +14,8 @@ use query::plan::Seed;
 use search::{Change, EmbeddedIndex, SearchPlan, TrackIndex, embed::Embedder};
 use serde::Deserialize;
 
+use crate::metrics::paired_bootstrap;
+
 pub(crate) struct Conversations {
     pub(crate) tracks: Vec<Track>,
     pub(crate) turns: Vec<Turn>,
@@ -27,7 +29,7 @@ pub(crate) struct Turn {
     pub(crate) id: String,
     history: Vec<Said>,
     pub(crate) user: String,
-    wizard_queries: Vec<String>,
+    pub(crate) wizard_queries: Vec<String>,
     liked_so_far: Vec<String>,
     goal: Vec<String>,
 }
@@ -86,10 +88,16 @@ impl Conversations {
         Ok(index)
     }
 
-    async fn is_hit(&self, index: &EmbeddedIndex, queries: &[String], turn: &Turn) -> anyhow::Result<bool> {
+    async fn is_hit(
+        &self,
+        index: &EmbeddedIndex,
+        queries: &[String],
+        turn: &Turn,
+        by_score: bool,
+    ) -> anyhow::Result<bool> {
         let wanted = self.wanted(turn);
         for query in queries {
-            let found = index.search(&asked(query)).await?;
+            let found = index.search(&SearchPlan { by_score, ..asked(query) }).await?;
             let codes = found.iter().filter_map(|hit| hit.track.isrc.as_ref());
             if codes.into_iter().any(|isrc| self.same.get(isrc.as_str()).is_some_and(|same| wanted.contains(&**same))) {
                 return Ok(true);
@@ -125,15 +133,27 @@ pub(crate) async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, data: &Con
     for (by, wording) in wordings {
         let asked: Vec<(&Turn, Vec<String>)> = data.turns.iter().map(|turn| (turn, wording(turn))).collect();
         let asked: Vec<_> = asked.into_iter().filter(|(_, queries)| !queries.is_empty()).collect();
-        let mut of_conversation: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        let mut of_conversation: BTreeMap<&str, Vec<[f64; 2]>> = BTreeMap::new();
         for (turn, queries) in &asked {
             let conversation = turn.id.split(':').next().unwrap_or_default();
-            let is_hit = data.is_hit(&index, queries, turn).await?;
-            of_conversation.entry(conversation).or_default().push(f64::from(u8::from(is_hit)));
+            let before = data.is_hit(&index, queries, turn, true).await?;
+            let after = data.is_hit(&index, queries, turn, false).await?;
+            let hits = [before, after].map(|is_hit| f64::from(u8::from(is_hit)));
+            of_conversation.entry(conversation).or_default().push(hits);
         }
-        let mean = |hits: &Vec<f64>| hits.iter().sum::<f64>() / hits.len() as f64;
-        let mean = of_conversation.values().map(mean).sum::<f64>() / of_conversation.len() as f64;
-        println!("{name:<26} cpcd-dev         hit@10   {mean:>7.4}   by {by}, {} turns", asked.len());
+        let means = |at: usize| -> Vec<f64> {
+            let mean = |hits: &Vec<[f64; 2]>| hits.iter().map(|hit| hit[at]).sum::<f64>() / hits.len() as f64;
+            of_conversation.values().map(mean).collect()
+        };
+        let [before, after] = [means(0), means(1)];
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        println!(
+            "{name:<26} cpcd-dev         hit@10   {:>7.4}   by {by}, {} turns; by score {:.4}: ranker {}",
+            mean(&after),
+            asked.len(),
+            mean(&before),
+            paired_bootstrap(&after, &before)
+        );
     }
     Ok(())
 }

@@ -52,8 +52,8 @@ async fn main() -> anyhow::Result<()> {
         "embedder",
         "task",
         "",
-        ["BM25", "dense", "hybrid", "Qdrant"].map(String::from),
-        "hybrid − the better one",
+        ["BM25", "dense", "score", "hybrid", "Qdrant"].map(String::from),
+        "hybrid − the better one of BM25 and dense · hybrid − hybrid by score, without the ranker",
     );
     for (name, embedder) in embedders(&models_dir)? {
         for collection in &collections {
@@ -111,7 +111,7 @@ async fn as_published(minilm: &impl Embedder, scifact: &Collection) -> anyhow::R
         task.measure.of(&ids, &query.relevant)
     });
     let mean = of_query.sum::<f64>() / task.queries.len() as f64;
-    let values = ["".into(), format!("{mean:.4}"), "".into(), "".into()];
+    let values = ["".into(), format!("{mean:.4}"), "".into(), "".into(), "".into()];
     print_row("MiniLM as published", task.name, task.measure.name(), values, "published: 0.645");
     Ok(())
 }
@@ -160,7 +160,8 @@ async fn in_qdrant(embedder: Arc<dyn Embedder>, collection: &Collection) -> anyh
 
 type Rankings<'a> = HashMap<&'a str, Vec<Vec<String>>>;
 
-/// The first hundred results by words alone, by vectors alone, by hybrid search, and by hybrid search in Qdrant.
+/// The first hundred results by words alone, by vectors alone, by the score of hybrid search, by hybrid search, and by hybrid search in
+/// Qdrant.
 async fn rank(
     index: &EmbeddedIndex,
     qdrant: Option<&QdrantIndex>,
@@ -169,11 +170,15 @@ async fn rank(
 ) -> anyhow::Result<Vec<Vec<String>>> {
     let ids = |ranked: &[Isrc]| ranked.iter().map(|isrc| collection.id_of(isrc).to_string()).collect();
     let mut lists = Vec::new();
-    for ranking in [Ranking::Words, Ranking::Meaning, Ranking::Hybrid] {
+    for ranking in [Ranking::Words, Ranking::Meaning] {
         lists.push(ids(&index.rank(text, 100, ranking).await?));
     }
+    let plan = SearchPlan::new(text, 100);
+    let mut found = vec![index.search(&plan.clone().by_score()).await?, index.search(&plan).await?];
     if let Some(qdrant) = qdrant {
-        let hits = qdrant.search(&SearchPlan::new(text, 100)).await?;
+        found.push(qdrant.search(&plan).await?);
+    }
+    for hits in found {
         lists.push(ids(&hits.into_iter().filter_map(|hit| hit.track.isrc).collect::<Vec<_>>()));
     }
     Ok(lists)
@@ -185,25 +190,26 @@ fn report(name: &str, task: &Task, rankings: &Rankings) {
             let of_query = |query: &Query| Some(measure.of(rankings[query.id.as_str()].get(at)?, &query.relevant));
             task.queries.iter().filter_map(of_query).collect()
         };
-        let lists = [0, 1, 2, 3].map(values);
+        let lists = [0, 1, 2, 3, 4].map(values);
         let verdict = if measure == task.measure { verdict(measure, &lists) } else { String::new() };
         let means = lists.map(|list| if list.is_empty() { String::new() } else { format!("{:.4}", mean(&list)) });
         print_row(name, task.name, measure.name(), means, &verdict);
     }
 }
 
-fn verdict(measure: Measure, [words, meaning, hybrid, _]: &[Vec<f64>; 4]) -> String {
+fn verdict(measure: Measure, [words, meaning, score, hybrid, _]: &[Vec<f64>; 5]) -> String {
     if measure == Measure::Recall100 {
         return format!("{:.0} % of dense kept", 100.0 * mean(hybrid) / mean(meaning));
     }
     let better = if mean(words) >= mean(meaning) { words } else { meaning };
-    paired_bootstrap(hybrid, better).to_string()
+    format!("{} · ranker {}", paired_bootstrap(hybrid, better), paired_bootstrap(hybrid, score))
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-fn print_row(embedder: &str, task: &str, measure: &str, [words, dense, hybrid, qdrant]: [String; 4], verdict: &str) {
-    println!("{embedder:<26} {task:<16} {measure:<8} {words:>7} {dense:>7} {hybrid:>7} {qdrant:>7}   {verdict}");
+fn print_row(embedder: &str, task: &str, measure: &str, values: [String; 5], verdict: &str) {
+    let values = values.map(|value| format!("{value:>7}")).join(" ");
+    println!("{embedder:<26} {task:<16} {measure:<8} {values}   {verdict}");
 }

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::{
     generated,
-    metrics::{Measure, roc_area},
+    metrics::{Measure, paired_bootstrap, roc_area},
 };
 
 #[derive(Deserialize)]
@@ -133,21 +133,30 @@ pub(crate) async fn find(index: &EmbeddedIndex, message: &str, limit: usize) -> 
 
 async fn themes(name: &str, index: &EmbeddedIndex, own: &Own, tracks: &[Track]) -> anyhow::Result<()> {
     for language in ["en", "de", "fr", "es", "pt", "ja", "ru"] {
-        let mut values = Vec::new();
+        let (mut values, mut by_score) = (Vec::new(), Vec::new());
         for theme in &own.themes {
             let Some(message) = theme.by_language.get(language) else { continue };
             let is_relevant = |track: &&Track| track.tags.iter().any(|tag| theme.tags.contains(tag));
             let relevant: HashSet<String> =
                 tracks.iter().filter(is_relevant).map(|track| track.id.to_string()).collect();
-            let found = find(index, message, 10).await?;
-            let ranked: Vec<String> = found.hits.iter().map(|hit| hit.track.id.to_string()).collect();
-            values.push(Measure::Ndcg10.of(&ranked, &relevant));
+            let plan = SearchPlan::of(&query::parse(message, THIS_YEAR), 10);
+            for (values, plan) in [(&mut values, plan.clone()), (&mut by_score, plan.by_score())] {
+                let found = index.search(&plan).await?;
+                let ranked: Vec<String> = found.iter().map(|hit| hit.track.id.to_string()).collect();
+                values.push(Measure::Ndcg10.of(&ranked, &relevant));
+            }
         }
         if values.is_empty() {
             continue;
         }
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        println!("{name:<40} themes, {language:<8} nDCG@10  {mean:>7.4}   {} queries", values.len());
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        println!(
+            "{name:<40} themes, {language:<8} nDCG@10  {:>7.4}   {} queries; by score {:.4}: ranker {}",
+            mean(&values),
+            values.len(),
+            mean(&by_score),
+            paired_bootstrap(&values, &by_score)
+        );
     }
     Ok(())
 }

@@ -12,7 +12,9 @@ use super::{
         Found, Hit, IndexError, SearchPlan,
         finish::{self, Candidates},
         fuse::Ranking,
+        ranker::Ranked,
         read_track::ReadTrack,
+        signals::Signals,
         why::Asked,
     },
     EmbeddedIndex, Shared, at_priority_of, blocking,
@@ -23,6 +25,17 @@ use super::{
 };
 use crate::embed;
 use music::{DocumentId, Isrc, Track};
+
+/// A candidate of a search: its score before the ranker, and its signals.
+pub struct Signalled {
+    pub isrc: Isrc,
+    /// The number of content words of the message.
+    pub n_terms: usize,
+    pub score: f32,
+    /// Whether the message is a whole name of the track.
+    pub is_name: bool,
+    pub signals: Signals,
+}
 
 impl EmbeddedIndex {
     /// The codes of the best tracks by one ranking, for measurements.
@@ -38,6 +51,27 @@ impl EmbeddedIndex {
             let found = shared.search_in(&snapshot).one_sided(&wording, ranking, limit)?;
             let codes = found.into_iter().map(|key| Ok(snapshot.track(&shared.fields, key)?.isrc));
             codes.filter_map(Result::transpose).collect()
+        })
+        .await
+    }
+
+    /// The judged candidates of the first wording, with what the ranker orders them by, for fitting it.
+    pub async fn signalled(&self, plan: &SearchPlan) -> Result<Vec<Signalled>, IndexError> {
+        let (wordings, plan, shared) = (self.wordings(plan).await?, plan.clone(), self.shared.clone());
+        blocking(move || {
+            let snapshot = shared.current()?;
+            let Some(wording) = wordings.first().filter(|_| !plan.has_no_words()) else { return Ok(Vec::new()) };
+            let narrowed = narrow(&shared.fields, &snapshot, &plan)?;
+            let found = shared.search_in(&snapshot).candidates(wording, narrowed.as_ref(), &plan)?;
+            let read = |key: &DocAddress| Ok((*key, snapshot.read(&shared.fields, &shared.recent, *key)?));
+            let tracks: BTreeMap<DocAddress, Arc<ReadTrack>> =
+                found.best(plan.limit).map(read).collect::<Result<_, IndexError>>()?;
+            let n_terms = found.judge.n_terms();
+            let signalled = |Ranked { scored, is_name, signals }: Ranked<&DocAddress>| {
+                let isrc = tracks.get(scored.key)?.track.isrc.clone()?;
+                Some(Signalled { isrc, n_terms, score: scored.score, is_name, signals })
+            };
+            Ok(found.scored(&tracks, plan.limit, true).into_iter().filter_map(signalled).collect())
         })
         .await
     }
@@ -114,7 +148,7 @@ impl Shared {
             .into_iter()
             .map(|key| Ok((key, snapshot.read(&self.fields, &self.recent, key)?)))
             .collect::<Result<_, IndexError>>()?;
-        let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
+        let found = finish::found(&candidates, &tracks, plan);
         Ok(Found { undecided, ..found })
     }
 
@@ -136,7 +170,8 @@ impl Shared {
             }
             let read = snapshot.read(&self.fields, &self.recent, scored.key)?;
             if capped.admits(&read.track) {
-                hits.push(Hit { why: asked.why(&read), score: scored.score, track: read.track.clone() });
+                let why = asked.why(&read);
+                hits.push(Hit { why, score: scored.score, ranked_by: Vec::new(), track: read.track.clone() });
             }
         }
         Ok(Found { hits, total, is_total_exact: true, undecided: narrowed.map_or(0, |narrowed| narrowed.undecided) })

@@ -12,6 +12,8 @@ mod snapshot;
 mod spelling;
 mod write;
 
+pub use find::Signalled;
+
 use std::{
     collections::BTreeSet,
     path::PathBuf,

@@ -56,7 +56,7 @@ pub(super) async fn run(index: &QdrantIndex, plan: &SearchPlan) -> Result<Answer
     // A track deleted since the first request is simply not there.
     let tracks = index.fetch_read(&ids.into_iter().collect::<Vec<_>>()).await?;
     let tracks: BTreeMap<DocumentId, Arc<ReadTrack>> = tracks.into_iter().collect();
-    let found = finish::found(&candidates, &tracks, &plan.filter, plan.limit, &plan.asked());
+    let found = finish::found(&candidates, &tracks, plan);
     Ok(Answer { undecided: undecided(index, plan, &narrowed).await?, ..found })
 }
 
@@ -113,7 +113,7 @@ async fn list(index: &QdrantIndex, plan: &SearchPlan, narrowed: &Narrowed) -> Re
     let tracks = index.fetch_read(&ids).await?.into_iter().filter(|(_, read)| capped.admits(&read.track));
     let hit = |(id, read): (DocumentId, Arc<ReadTrack>)| {
         let (score, why) = (scores[&id], asked.why(&read));
-        Hit { score, why, track: read.track.clone() }
+        Hit { score, why, ranked_by: Vec::new(), track: read.track.clone() }
     };
     let hits = tracks.take(plan.limit).map(hit).collect();
     Ok(Answer { hits, total, is_total_exact, undecided: undecided(index, plan, narrowed).await? })

@@ -647,9 +647,6 @@ export interface ChatRequest {
    * adds a sibling question, the same text another answer. The earlier messages stay on their own branch.
    */
   editOf?: string | null;
-  /**
-   * 1 to 10,000 characters.
-   */
   message: string;
   /**
    * A model of the list in the settings, for this message and later ones of the conversation.
@@ -1327,13 +1324,7 @@ export interface NewConnection {
   url?: string | null;
 }
 export interface NewPlaylist {
-  /**
-   * At most 2000 characters.
-   */
   description?: string;
-  /**
-   * 1 to 200 characters.
-   */
   title: string;
   /**
    * `trackId`s or ISRCs, in playing order.
@@ -1351,13 +1342,7 @@ export interface NewSource {
   path: string;
 }
 export interface NewTask {
-  /**
-   * At most 2000 characters.
-   */
   description?: string;
-  /**
-   * 1 to 200 characters.
-   */
   title: string;
 }
 export interface NewTrack {
@@ -1644,9 +1629,6 @@ export interface SignUp {
    * From `segue user invite`.
    */
   invitation: string;
-  /**
-   * 1 to 64 characters.
-   */
   name: string;
   /**
    * At least 8 characters.

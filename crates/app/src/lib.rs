@@ -125,8 +125,7 @@ impl App {
         let store = open_store(&config).await?;
         let (config, of_page, in_use) = Box::pin(connections::apply(config, &store)).await?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
-        let tidal = Tidal::new(&config.tidal)?;
-        let sources = Sources::new(&config.sources)?;
+        let (tidal, sources) = (Tidal::new(&config.tidal)?, Sources::new(&config.sources)?);
         let spawned = TaskTracker::new();
         let background_calls = BackgroundCalls::default();
         let meter = Meter::new(&store, token_limits(&config), &spawned, &background_calls);
@@ -142,8 +141,7 @@ impl App {
         ));
         let services = Services::new(&store, indexing.index(), tidal, &pipeline, &models, (&config, &node));
         let mcp_tools = McpTools::find(&config.mcp, &store).await;
-        let wordings = Wordings::new(models.background(), Some(meter.clone()));
-        let own_tools = services.toolbox(wordings);
+        let own_tools = services.toolbox(Wordings::new(models.background(), Some(meter.clone())));
         let all_tools = mcp_tools.join(own_tools.clone());
         let observer = Observer::new(&config, &node.name, all_tools.specs().iter().map(|spec| spec.name))?;
         let observer = Arc::new(observer);

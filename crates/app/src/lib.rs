@@ -130,8 +130,7 @@ impl App {
         let store = open_store(&config).await?;
         let (config, of_page, in_use) = Box::pin(connections::apply(config, &store)).await?;
         let indexing = Indexing::open(&config, &store).await.context("the index cannot be opened")?;
-        let tidal = Tidal::new(&config.tidal)?;
-        let sources = Sources::new(&config.sources)?;
+        let (tidal, sources) = (Tidal::new(&config.tidal)?, Sources::new(&config.sources)?);
         let spawned = TaskTracker::new();
         let background_calls = BackgroundCalls::default();
         let meter = Meter::new(&store, token_limits(&config), &spawned, &background_calls);

@@ -4,26 +4,29 @@ use std::collections::BTreeSet;
 
 use engine::UserId;
 use serde_json::json;
-use store::{NewLibraryTrack, NewOpenEntry, NewTask, Store, StoreError, TaskFilter, TaskId};
+use store::{NewLibraryTrack, NewOpenEntry, NewTask, Store, StoreError, TaskId};
 use uuid::Uuid;
 
 use crate::{import, stores, track};
 
 /// Adds tasks of another user until `work` has ended. Returns how many, and what the work returned.
 async fn beside<T>(store: &Store, work: impl Future<Output = Result<T, StoreError>>) -> (usize, T) {
-    let bob = UserId::new("bob");
-    let n_before = store.tasks(&bob, TaskFilter::All).await.expect("tasks are listed").len();
-    let writes = async {
-        loop {
-            let task = NewTask { title: "water the plants", ..NewTask::default() };
-            store.add_task(&bob, task, None).await.expect("the task is added");
+    let (count, mut written) = tokio::sync::watch::channel(0);
+    // A task of its own: statements of long work block the task that they belong to.
+    let writes = tokio::spawn({
+        let (store, bob) = (store.clone(), UserId::new("bob"));
+        async move {
+            loop {
+                let task = NewTask { title: "water the plants", ..NewTask::default() };
+                store.add_task(&bob, task, None).await.expect("the task is added");
+                count.send_modify(|n| *n += 1);
+            }
         }
-    };
-    let done: T = tokio::select! {
-        () = writes => unreachable!("it adds tasks for ever"),
-        done = work => done.expect("the work is done"),
-    };
-    let n_after = store.tasks(&bob, TaskFilter::All).await.expect("tasks are listed").len();
+    });
+    let n_before = *written.wait_for(|n| *n > 0).await.expect("tasks are added");
+    let done = work.await.expect("the work is done");
+    writes.abort();
+    let n_after = *written.borrow();
     (n_after - n_before, done)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! No statement counts the rows of a user: `library_groups` has the numbers (migration 0017). A filter that many tracks
 //! match is applied while the index of the sort order is read. If few tracks match, the index of the filter finds them,
-//! and then they are sorted. Words have an index of their own (migration 0028).
+//! and then they are sorted. Words have an index of their own (migration 0023).
 
 use engine::UserId;
 use music::name_words::words_pattern;

@@ -1197,7 +1197,7 @@ export interface ListTasksOutput {
   /**
    * Set if there are more; `GET /api/tasks` has pages.
    */
-  hasMore: boolean;
+  hasMore?: boolean;
   summary: string;
   /**
    * At most 500.

@@ -25,7 +25,7 @@ pub struct Output {
     /// At most 500.
     tasks: Vec<Task>,
     /// Set if there are more; `GET /api/tasks` has pages.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     has_more: bool,
 }
 

@@ -27,11 +27,11 @@ impl Proxy {
         let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
         let address = |node: &Process| node.url.trim_start_matches("http://").to_owned();
         let config = CONFIG
-            // These nodes run in local mode, which rejects forwarded requests.
+            // These nodes run in local mode, which rejects forwarded requests and HTTP/1.0.
             .replace("option forwardfor", "")
             .replace(
                 "http-check expect",
-                "http-check send meth GET uri /readyz hdr Host 127.0.0.1\n    http-check expect",
+                "http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host 127.0.0.1\n    http-check expect",
             )
             .replace("bind :8080", &format!("bind 127.0.0.1:{port}"))
             .replace("segue-1:8080", &address(nodes[0]))

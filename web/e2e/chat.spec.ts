@@ -39,7 +39,7 @@ test('a reload in the middle of a turn goes on where it was', async ({ page }) =
   await ask(page, `Please take your time ${token()}`);
   await expect(answers(page)).toContainText('slow rain on the window');
   await page.reload();
-  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toBeVisible();
   await expect(answers(page)).toContainText('Let me think about that.');
   await answered(page);
   await expect(answers(page)).toHaveCount(1);
@@ -55,7 +55,7 @@ test('a second tab follows the same turn to the same end', async ({ page, contex
   await expect(answers(page)).toContainText('slow rain');
   const other = await context.newPage();
   await other.goto(page.url());
-  await expect(other.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await expect(other.getByRole('button', { name: 'Stop', exact: true })).toBeVisible();
   await Promise.all([answered(page), answered(other)]);
   // Not the rendered text: the tab behind draws nothing until it is looked at.
   expect(await thread(other).textContent()).toBe(await thread(page).textContent());
@@ -72,7 +72,7 @@ for (const how of ['the button', 'Escape']) {
     await ask(page, `Please take your time ${token()}`);
     await expect(answers(page)).toContainText('slow rain');
     if (how === 'Escape') await page.keyboard.press('Escape');
-    else await page.getByRole('button', { name: 'Stop' }).click();
+    else await page.getByRole('button', { name: 'Stop', exact: true }).click();
     await expect(answers(page).getByText('Stopped', { exact: true })).toBeVisible();
     await answered(page);
     const live = await thread(page).innerText();
@@ -173,7 +173,7 @@ test('a message written during a turn waits for its end', async ({ page }) => {
   await queue.getByRole('button', { name: `Do not send “Never mind this ${mark}”` }).click();
   await page.reload();
   await expect(queue.getByRole('listitem')).toHaveCount(1);
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await expect(questions(page)).toHaveCount(2);
   await answered(page);
   await expect(answers(page).last()).toContainText('Let me listen through your library');

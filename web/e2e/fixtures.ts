@@ -55,7 +55,7 @@ export async function ask(page: Page, text: string): Promise<void> {
 /** An answer is complete when it can be acted on and nothing can be stopped any more. */
 export async function answered(page: Page): Promise<void> {
   await expect(answers(page).last().getByRole('button', { name: 'More about this answer' })).toBeVisible({ timeout: 30_000 });
-  await expect(page.getByRole('button', { name: 'Stop' })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Stop', exact: true })).toHaveCount(0);
 }
 
 export async function clearTasks(page: Page): Promise<void> {

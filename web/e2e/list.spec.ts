@@ -43,7 +43,7 @@ test('what another device asks has a dot, until it is answered', async ({ page, 
   const other = await elsewhere.newPage();
   await other.goto('/');
   await ask(other, `take your time ${name}`);
-  await expect(other.getByRole('button', { name: 'Stop' })).toBeVisible();
+  await expect(other.getByRole('button', { name: 'Stop', exact: true })).toBeVisible();
   await page.goto('/');
   const entry = page.getByRole('navigation', { name: 'Conversations' }).getByRole('listitem').filter({ hasText: name });
   await expect(entry.getByRole('img', { name: 'Answering' })).toBeVisible();

@@ -193,6 +193,6 @@ test('a conversation that is being answered has a dot in the list', async ({ pag
   await ask(page, `Please take your time ${token()}`);
   await expect(answers(page)).toContainText('slow rain');
   await expect(page.getByRole('img', { name: 'Answering' })).toHaveCount(1);
-  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await expect(page.getByRole('img', { name: 'Answering' })).toHaveCount(0);
 });

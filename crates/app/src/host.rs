@@ -5,7 +5,7 @@
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use engine::{
-    Block, CallId, End, FailureCode, Finished, Kind, MessageId, Progress, Recorded, StopReason,
+    Block, CallId, End, FailureCode, Finished, Kind, MessageId, Progress, Recorded, StopReason, UserId,
     mutants::{Mutant, planted},
     text_of,
 };
@@ -45,6 +45,9 @@ pub(crate) trait Host: Send + Sync + 'static {
     fn sweep(&self) -> BoxFuture<'_, Result<(), StoreError>>;
     /// A title for the conversation, from the results in an answer.
     fn title_of(&self, content: &[Block]) -> Option<String>;
+
+    /// Charges a user for the part of a reply that was received before its node died.
+    fn charge_cut<'a>(&'a self, owner: &'a UserId, n_bytes: u64) -> BoxFuture<'a, ()>;
     /// A turn has ended here; `answer` is its content, unless it failed or was stopped.
     fn ended(&self, turn: EndedTurn, answer: Option<Vec<Block>>);
     /// A turn of a dead node was found.

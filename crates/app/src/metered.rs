@@ -46,6 +46,17 @@ impl Meter {
         done.map_err(|error| ModelError::Unavailable(format!("its tokens could not be counted: {error}")))
     }
 
+    /// Charges the part of a reply that was received before its node died. The input of that reply stays reserved.
+    pub(crate) async fn charge_cut(&self, owner: &UserId, n_bytes: u64) {
+        if n_bytes == 0 || !self.limits.count(Purpose::Answer) {
+            return;
+        }
+        let charged = self.store.reserve_tokens(owner, Purpose::Answer, n_bytes / BYTES_PER_TOKEN, self.limits).await;
+        if let Err(error) = charged {
+            error!("The tokens of a reply that was cut could not be charged: {error}");
+        }
+    }
+
     /// The model with charges to this user.
     pub(crate) fn model(&self, model: &Arc<dyn Model>, owner: &UserId, purpose: Purpose) -> Metered {
         Metered { model: model.clone(), meter: self.clone(), owner: owner.clone(), purpose }

@@ -138,6 +138,7 @@ async fn take<H: Host>(host: &Arc<H>, dead: &DeadTurn) -> Result<(), StoreError>
     };
     host.recovered();
     let is_whole = found.events.len() as i64 == dead.n_events;
+    host.charge_cut(&UserId::new(dead.user_id.as_str()), n_cut_bytes(&found.events)).await;
     let job = resume(&**host, dead, token, found, goes_on);
     let app = host.clone();
     if goes_on && is_whole {
@@ -149,6 +150,16 @@ async fn take<H: Host>(host: &Arc<H>, dead: &DeadTurn) -> Result<(), StoreError>
         host.spawned().spawn(async move { close(&*app, job, end).await });
     }
     Ok(())
+}
+
+/// The text of the reply that was under way when the node died. A complete reply has reported its usage, and an earlier
+/// takeover has charged what came before it.
+fn n_cut_bytes(events: &[Arc<Event>]) -> u64 {
+    events.iter().fold(0, |n_bytes, event| match &event.kind {
+        Kind::TextDelta { text, .. } | Kind::Reasoned { text } => n_bytes + text.len() as u64,
+        Kind::StepStarted { .. } | Kind::Replied { .. } | Kind::TakenOver { .. } => 0,
+        _ => n_bytes,
+    })
 }
 
 async fn find<H: Host>(host: &H, dead: &DeadTurn) -> Result<Found, StoreError> {
@@ -196,4 +207,25 @@ async fn close<H: Host>(host: &H, job: Job, end: End) {
 
 fn is_remembered(event: &&Event) -> bool {
     !(planted(Mutant::TakeoverForgetsText) && matches!(event.kind, Kind::TextStarted { .. } | Kind::TextDelta { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_reply_that_was_cut_is_charged_again() {
+        let says = |text: &str| Kind::TextDelta { block: 0, text: text.into() };
+        let step = |step| Kind::StepStarted { step, model: String::new() };
+        let replied = Kind::Replied { step: 1, usage: Default::default(), calls: Vec::new() };
+        let taken = Kind::TakenOver { takeover: 1, node: "here".into() };
+        let n_bytes = |kinds: Vec<Kind>| {
+            let events = kinds.into_iter().map(|kind| Arc::new(Event { seq: 1, at_ms: 1, kind }));
+            n_cut_bytes(&events.collect::<Vec<_>>())
+        };
+        assert_eq!(n_bytes(vec![step(1), says("one "), says("two ")]), 8);
+        assert_eq!(n_bytes(vec![step(1), says("one "), replied.clone()]), 0, "it has reported its usage");
+        assert_eq!(n_bytes(vec![step(1), says("one "), replied, step(2), says("and")]), 3);
+        assert_eq!(n_bytes(vec![step(1), says("one "), taken, says("more")]), 4, "the rest was charged before");
+    }
 }

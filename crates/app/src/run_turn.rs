@@ -102,6 +102,10 @@ impl Host for App {
         self.models.background().is_none().then(|| titles::from_found(content)).flatten()
     }
 
+    fn charge_cut<'a>(&'a self, owner: &'a UserId, n_bytes: u64) -> BoxFuture<'a, ()> {
+        Box::pin(self.meter.charge_cut(owner, n_bytes))
+    }
+
     fn ended(&self, turn: EndedTurn, answer: Option<Vec<Block>>) {
         self.improve_title(&turn, answer);
         self.observer.turn_ended(turn);

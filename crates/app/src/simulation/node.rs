@@ -195,6 +195,10 @@ impl Host for SimNode {
         Box::pin(async { Ok(()) })
     }
 
+    fn charge_cut<'a>(&'a self, _: &'a UserId, _: u64) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     fn title_of(&self, _: &[Block]) -> Option<String> {
         None
     }

@@ -54,6 +54,7 @@ mod message_pages;
 mod migrations;
 mod moves;
 mod notices;
+mod old_nodes;
 mod open_entries;
 mod own_names;
 mod owned;
@@ -218,7 +219,10 @@ impl Store {
                 let _alone = alone(format!("{}.migrating", sqlite_path(url)).into()).await.map_err(sqlx::Error::Io)?;
                 migrations::sqlite().run(write.lender().pool()).await
             }
-            Db::Postgres { pool, .. } => migrations::postgres().run(pool.pool()).await,
+            Db::Postgres { pool, .. } => {
+                old_nodes::refuse_old_nodes(pool.pool()).await?;
+                migrations::postgres().run(pool.pool()).await
+            }
         };
         migrated.map_err(migration_error)?;
         let notices = Arc::new(notices::Notices::new(&db));

@@ -112,6 +112,18 @@ async fn a_database_of_version_0_1_keeps_its_turns_calls_and_messages() {
     }
 }
 
+#[tokio::test]
+async fn a_database_is_not_upgraded_while_a_server_of_version_0_1_answers_on_it() {
+    let Some(url) = old_postgres().await else { return };
+    let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
+    connection.execute("UPDATE turns SET lease_until = now() + INTERVAL '15 seconds'").await.unwrap();
+    let refused = Store::open(&url, 2).await.err().expect("it is refused").to_string();
+    assert!(refused.contains("a server of version 0.1 ('old') is answering on this database"), "{refused}");
+    connection.execute("UPDATE turns SET lease_until = now() - INTERVAL '1 second'").await.unwrap();
+    Store::open(&url, 2).await.expect("the server has ended").close().await;
+    Store::open(&url, 2).await.expect("an upgraded database has no such server").close().await;
+}
+
 async fn n_branches(url: &str) -> i64 {
     const SQL: &str = "SELECT COUNT(*) FROM messages a JOIN messages q ON q.id = a.parent_id
         JOIN conversations c ON c.active_leaf = a.id WHERE q.parent_id IS NULL";

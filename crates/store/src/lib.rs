@@ -291,7 +291,7 @@ const TESTED_AFTER_IDLE: Duration = Duration::from_secs(2);
 const SESSION: [(&str, &str); 2] = [("idle_in_transaction_session_timeout", "5s"), ("lock_timeout", "8s")];
 
 async fn open_postgres(url: &str, pool_size: u32) -> Result<Db, sqlx::Error> {
-    let options = PgConnectOptions::from_str(url)?.application_name("segue").options(SESSION);
+    let options = PgConnectOptions::from_str(url)?.application_name(old_nodes::APPLICATION_NAME).options(SESSION);
     let pool = postgres_pool(pool_size).connect_with(options.clone()).await?;
     // The pool for the text of running turns. A power cut may lose the last moments of such text, so the commit does
     // not wait for the disk.

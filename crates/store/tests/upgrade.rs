@@ -81,8 +81,12 @@ async fn old_postgres() -> Option<String> {
     Some(url)
 }
 
+/// Both tests use one database of PostgreSQL, and one of them pretends to be a server of version 0.1 there.
+static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 #[tokio::test]
 async fn a_database_of_version_0_1_keeps_its_turns_calls_and_messages() {
+    let _alone = ALONE.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let urls = [Some(old_sqlite(folder.path()).await), old_postgres().await];
     for url in urls.into_iter().flatten() {
@@ -113,12 +117,18 @@ async fn a_database_of_version_0_1_keeps_its_turns_calls_and_messages() {
 }
 
 #[tokio::test]
-async fn a_database_is_not_upgraded_while_a_server_of_version_0_1_answers_on_it() {
+async fn a_database_is_not_upgraded_while_a_server_of_version_0_1_uses_it() {
+    let _alone = ALONE.lock().await;
     let Some(url) = old_postgres().await else { return };
     let mut connection = sqlx::PgConnection::connect(&url).await.unwrap();
+    // An idle server of 0.1 has only its connections.
+    connection.execute("SET application_name = 'segue'").await.unwrap();
+    let refused = Store::open(&url, 2).await.err().expect("it is refused").to_string();
+    assert!(refused.contains("a server of version 0.1 uses this database (it has 1 connections)"), "{refused}");
+    connection.execute("SET application_name = 'another'").await.unwrap();
     connection.execute("UPDATE turns SET lease_until = now() + INTERVAL '15 seconds'").await.unwrap();
     let refused = Store::open(&url, 2).await.err().expect("it is refused").to_string();
-    assert!(refused.contains("a server of version 0.1 ('old') is answering on this database"), "{refused}");
+    assert!(refused.contains("a server of version 0.1 uses this database ('old' is answering"), "{refused}");
     connection.execute("UPDATE turns SET lease_until = now() - INTERVAL '1 second'").await.unwrap();
     Store::open(&url, 2).await.expect("the server has ended").close().await;
     Store::open(&url, 2).await.expect("an upgraded database has no such server").close().await;

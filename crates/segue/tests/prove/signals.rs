@@ -57,7 +57,7 @@ pub(crate) async fn rows(world: &World, sql: &str) -> Vec<String> {
 /// locks on tables of this world are ended, because other points are tried at the same time.
 pub(crate) async fn end_open_transactions(world: &World) {
     const SQL: &str = "SELECT pid::text FROM pg_stat_activity a, pg_terminate_backend(a.pid)
-        WHERE state LIKE 'idle in transaction%' AND application_name = 'segue' AND datname = current_database()
+        WHERE state LIKE 'idle in transaction%' AND application_name LIKE 'segue%' AND datname = current_database()
             AND EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.relation IS NOT NULL)";
     rows(world, SQL).await;
 }

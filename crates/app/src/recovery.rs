@@ -15,7 +15,7 @@ use crate::{
     host::{Host, finish, recorded, run},
     observe::Sent,
     run_turn::{Job, cut_end},
-    turns::{from_rows, pause},
+    turns::{pause, read},
 };
 
 /// How often a lease is renewed before it expires: several renewals may fail before the lease is lost.
@@ -165,7 +165,7 @@ fn n_cut_bytes(events: &[Arc<Event>]) -> u64 {
 async fn find<H: Host>(host: &H, dead: &DeadTurn) -> Result<Found, StoreError> {
     let message = MessageId(dead.message_id);
     Ok(Found {
-        events: from_rows(&host.turns().store.events_from(TurnId(dead.id), 0, i64::MAX).await?),
+        events: read(&*host.turns().store, TurnId(dead.id), 0, i64::MAX).await?.0,
         journal: recorded(&*host.turns().store, message).await?,
         question: host.turns().store.question_of(message).await?,
     })

@@ -237,11 +237,30 @@ impl Store {
 
     /// Closes a row. A committed effect takes precedence over an outcome that says the call was interrupted.
     pub async fn finish_call(&self, call: CallId, token: i64, outcome: Outcome) -> Result<Outcome, StoreError> {
+        let row = match self.close_call(call, token, &outcome).await? {
+            true => None,
+            false => self.read(ROW).bind(call.0).fetch_optional::<Row>().await?,
+        };
+        let outcome = match row.map(Row::recorded) {
+            Some(Recorded::Effect(effect)) => {
+                // The row then contains what the event of the call says.
+                self.close_call(call, token, &effect).await?;
+                effect
+            }
+            Some(Recorded::Closed(recorded)) => recorded,
+            Some(Recorded::Begun) | None => outcome,
+        };
+        self.call_leases.release(call, token);
+        Ok(outcome)
+    }
+
+    /// False if the row is closed, belongs to another lease, or is settled and `outcome` is a failure.
+    async fn close_call(&self, call: CallId, token: i64, outcome: &Outcome) -> Result<bool, StoreError> {
         const SQL: &str = "UPDATE tool_calls SET status = $2, result = $3, summary = $4, result_count = $5,
                 duration_ms = $6, retryable = $7, was_retried = $8, finished_at = $9
             WHERE id = $1 AND lease_token = $10
               AND (status = 'running' OR (status = 'settled' AND $2 = 'done')) RETURNING id";
-        let columns = Columns::of(&outcome);
+        let columns = Columns::of(outcome);
         let closed: Option<(Uuid,)> = self
             .write(statement(SQL, Mutant::FinishUnfenced, "lease_token = $10", "lease_token >= $10"))
             .bind(call.0)
@@ -256,15 +275,14 @@ impl Store {
             .bind(token)
             .fetch_optional()
             .await?;
-        let row = match closed {
-            Some(_) => None,
-            None => self.read(ROW).bind(call.0).fetch_optional::<Row>().await?,
-        };
-        self.call_leases.release(call, token);
-        Ok(match row.map(Row::recorded) {
-            Some(Recorded::Effect(recorded) | Recorded::Closed(recorded)) => recorded,
-            Some(Recorded::Begun) | None => outcome,
-        })
+        Ok(closed.is_some())
+    }
+
+    /// The output of a call that is closed and did not fail.
+    pub async fn output_of(&self, call: CallId) -> Result<Option<Value>, StoreError> {
+        const SQL: &str = "SELECT result FROM tool_calls WHERE id = $1 AND status = 'done'";
+        let row: Option<(Option<Json<Value>>,)> = self.read(SQL).bind(call.0).fetch_optional().await?;
+        Ok(row.and_then(|(result,)| result).map(|json| json.0))
     }
 
     /// The calls of an answer. A call that waits for consent has not run and is left out, so that a node that takes the

@@ -51,19 +51,16 @@ const ADVANCE_SQLITE: &str = "INSERT INTO turn_log (turn_id, position, events) S
         WHERE id = $1 AND lease_token = $2 AND n_events = $3 AND status = 'running';
     UPDATE turns SET n_events = $4
         WHERE id = $1 AND lease_token = $2 AND n_events = $3 AND status = 'running' RETURNING id";
-/// All turns in one statement. Rows are locked in the order of their ids, so that two such statements cannot deadlock.
-const ADVANCE_ALL: &str = "WITH saves AS (
-        SELECT * FROM UNNEST($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
-            AS s (turn_id, token, first, n_after, events)
-    ), held AS (
-        SELECT turns.id FROM turns JOIN saves ON saves.turn_id = turns.id
-        WHERE lease_token = token AND n_events = first AND status = 'running' ORDER BY turns.id FOR UPDATE OF turns
-    ), advanced AS (
-        UPDATE turns SET n_events = n_after FROM saves, held WHERE turns.id = held.id AND saves.turn_id = held.id
-        RETURNING turns.id
+/// All turns in one statement. No other transaction locks several running turns and waits: leases are renewed with `SKIP
+/// LOCKED`. Two nodes that save the same turns lock them in the order of the arrays, which is that of the ids.
+const ADVANCE_ALL: &str = "WITH advanced AS (
+        UPDATE turns SET n_events = n_after
+        FROM UNNEST($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[])
+            AS saves (turn_id, token, first, n_after, events)
+        WHERE turns.id = turn_id AND lease_token = token AND n_events = first AND status = 'running'
+        RETURNING turn_id, first, events
     )
-    INSERT INTO turn_log (turn_id, position, events)
-    SELECT turn_id, first, events FROM saves JOIN advanced ON advanced.id = turn_id RETURNING turn_id";
+    INSERT INTO turn_log (turn_id, position, events) SELECT turn_id, first, events FROM advanced RETURNING turn_id";
 
 impl Store {
     /// Saves events of several turns in one commit. The answer has one result for each save, in the same order. A save

@@ -68,6 +68,8 @@ pub trait TurnStore: Send + Sync {
     /// Stores a call that was refused before it ran.
     fn refuse_call<'a>(&'a self, call: &'a Call, title: &'a str, failure: &'a Failure, token: i64) -> Pending<'a, ()>;
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>>;
+    /// The output of a call that is closed and did not fail.
+    fn output_of(&self, call: CallId) -> Pending<'_, Option<Value>>;
 
     /// The time of the store. Lease expiry uses it.
     fn time(&self) -> DateTime<Utc>;
@@ -172,6 +174,10 @@ impl TurnStore for Store {
 
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {
         Box::pin(self.calls_of(message))
+    }
+
+    fn output_of(&self, call: CallId) -> Pending<'_, Option<Value>> {
+        Box::pin(self.output_of(call))
     }
 
     fn time(&self) -> DateTime<Utc> {

@@ -81,7 +81,8 @@ from_row!(Credentials { id, name, password_hash, is_operator });
 /// The statements that delete all data of a user, children first. A test fails if a table with a `user_id` is missing
 /// here.
 const DELETE_OWNED: &[&str] = &[
-    "DELETE FROM tool_calls WHERE user_id = $1",
+    // Those of turns go with their conversations.
+    "DELETE FROM tool_calls WHERE message_id IS NULL AND user_id = $1",
     "DELETE FROM turns WHERE user_id = $1",
     "DELETE FROM consents WHERE user_id = $1",
     "DELETE FROM conversations WHERE user_id = $1",

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use engine::{Event, Kind, StopReason, TurnId, UserId};
 use futures::StreamExt;
-use store::{StartedTurn, TurnStore};
+use store::StartedTurn;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     node::SimNode,
     world::World,
 };
-use crate::turns::from_rows;
+use crate::turns::read;
 
 /// A node that sends nothing for this long is given up.
 const SILENCE: Duration = Duration::from_secs(12);
@@ -117,7 +117,7 @@ impl Seen {
 }
 
 async fn stored(world: &World, turn: TurnId) -> Vec<Arc<Event>> {
-    from_rows(&world.memory.events_from(turn, 0, i64::MAX).await.unwrap_or_default())
+    read(&world.memory, turn, 0, i64::MAX).await.map_or_else(|_| Vec::new(), |(events, _)| events)
 }
 
 /// The serialised form: an event in memory has fields that are not stored, such as the cause of a failure.

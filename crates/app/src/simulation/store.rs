@@ -263,6 +263,10 @@ impl TurnStore for SimStore {
         self.ask("refuse_call", move |store| store.refuse_call(call, title, failure, token))
     }
 
+    fn output_of(&self, call: CallId) -> Pending<'_, Option<Value>> {
+        self.ask("output_of", move |store| store.output_of(call))
+    }
+
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {
         self.ask("calls_of", move |store| store.calls_of(message))
     }

@@ -8,7 +8,7 @@ use store::TurnStore;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use super::{is_after, pause, rows::from_rows};
+use super::{is_after, pause, rows::read};
 
 /// The delay before a failed read is repeated.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
@@ -27,10 +27,9 @@ pub(super) fn follow_saved(
         loop {
             // Checked before reading: events that are saved after this check are read in the next round.
             let still_runs = runs && store.is_running(turn).await.unwrap_or(true);
-            let (new, is_full) = match store.events_from(turn, position, ROWS_AT_ONCE).await {
-                Ok(rows) => {
-                    let new = from_rows(&rows);
-                    let is_full = rows.len() as i64 == ROWS_AT_ONCE && !new.is_empty();
+            let (new, is_full) = match read(&*store, turn, position, ROWS_AT_ONCE).await {
+                Ok((new, n_rows)) => {
+                    let is_full = n_rows as i64 == ROWS_AT_ONCE && !new.is_empty();
                     (new, is_full)
                 }
                 Err(error) => {

@@ -28,7 +28,7 @@ use follow::follow_saved;
 
 pub use live::LiveTurn;
 pub(crate) use live::SaveError;
-pub(crate) use rows::{first_event, first_row, from_rows};
+pub(crate) use rows::{first_event, first_row, read};
 
 /// The minimum time between two group commits: events that arrive meanwhile are part of the next one.
 const SAVE_EVERY: Duration = Duration::from_millis(8);
@@ -328,7 +328,7 @@ mod tests {
     use engine::Kind;
     use store::{MemoryTurnStore, NewTurn, Start, Takeover, TurnLimits};
 
-    use super::{rows::from_rows, *};
+    use super::*;
 
     async fn start(store: &MemoryTurnStore, owner: &UserId) -> StartedTurn {
         let new = NewTurn {
@@ -363,7 +363,35 @@ mod tests {
         let last = live.last_events(says("the end")).await;
         let rows = store.events_from(started.turn, 0, i64::MAX).await.unwrap();
         assert!(rows.iter().chain([&last.row]).all(|row| row.len() < 40_000), "a reader holds a few rows in memory");
-        assert_eq!(from_rows(&rows).len() + from_rows(std::slice::from_ref(&last.row)).len(), 402);
+        let n_last = serde_json::from_str::<Vec<Event>>(&last.row).unwrap().len();
+        assert_eq!(read(&*store, started.turn, 0, i64::MAX).await.unwrap().0.len() + n_last, 402);
+    }
+
+    #[tokio::test]
+    async fn the_output_of_a_call_is_stored_once_and_every_reader_gets_it() {
+        let store = Arc::new(MemoryTurnStore::default());
+        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
+        let owner = UserId::new("ann");
+        let started = start(&store, &owner).await;
+        let live = turns.begin(started.clone(), 1);
+        let (id, input) = (engine::CallId::new(), Arc::new(serde_json::json!({})));
+        let call =
+            engine::Call { id, owner: owner.clone(), message: Some(started.message), name: "search".into(), input };
+        live.begin_call(&*store, &call, "Search").await.unwrap();
+        let done: engine::Done = serde_json::from_value(serde_json::json!({
+            "summary": "Found 1", "count": 1, "duration_ms": 1, "output": {"tracks": ["x".repeat(1_000)]}
+        }))
+        .unwrap();
+        let done = Arc::new(done);
+        store.finish_call(id, live.token, engine::Outcome::Done(done.clone())).await.unwrap();
+        live.publish(Kind::ToolDone { call: id, name: "search".into(), done });
+        live.save(&*store).await.unwrap();
+
+        let rows = store.events_from(started.turn, 0, i64::MAX).await.unwrap();
+        assert!(rows.concat().contains("Found 1") && rows.concat().len() < 1_000, "{rows:?}");
+        let here = live.events();
+        let elsewhere = read(&*store, started.turn, 0, i64::MAX).await.unwrap().0;
+        assert_eq!(elsewhere, here);
     }
 
     /// The effect of a call to another server cannot be fenced, so the call must not be made.

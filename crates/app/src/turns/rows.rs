@@ -1,9 +1,9 @@
 //! Events as rows of the log.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use engine::{Event, Kind};
-use store::StartedTurn;
+use engine::{Done, Event, Kind, TurnId};
+use store::{StartedTurn, StoreError, TurnStore};
 use tracing::warn;
 
 /// A row is closed at this size, so that a reader of a few rows holds little memory.
@@ -17,7 +17,7 @@ pub(crate) fn next_row<'a>(events: impl Iterator<Item = &'a Event>) -> (String, 
         if n_events > 0 {
             row.push(b',');
         }
-        serde_json::to_writer(&mut row, event).expect("events are plain data");
+        serde_json::to_writer(&mut row, &as_stored(event)).expect("events are plain data");
         n_events += 1;
         if row.len() >= ROW_BYTES {
             break;
@@ -40,11 +40,49 @@ pub(crate) fn first_row(started: &StartedTurn, at_ms: i64) -> String {
 
 /// All events in one row: the last one of a turn, which is stored together with its end.
 pub(crate) fn last_row(events: &[Arc<Event>]) -> String {
-    serde_json::to_string(events).expect("events are plain data")
+    let stored: Vec<_> = events.iter().map(|event| as_stored(event)).collect();
+    serde_json::to_string(&stored).expect("events are plain data")
 }
 
-/// The events of rows. A row that cannot be parsed was written by a newer version; it and all later rows are ignored.
-pub(crate) fn from_rows(rows: &[String]) -> Vec<Arc<Event>> {
+/// The form of an event in the log. The output of a call may be large, and the journal contains it before this event exists.
+fn as_stored(event: &Event) -> Cow<'_, Event> {
+    match &event.kind {
+        Kind::ToolDone { done, .. } => Cow::Owned(with_output(event, done, Arc::default())),
+        _ => Cow::Borrowed(event),
+    }
+}
+
+fn with_output(event: &Event, done: &Done, output: Arc<serde_json::Value>) -> Event {
+    let mut event = event.clone();
+    if let Kind::ToolDone { done: of_event, .. } = &mut event.kind {
+        *of_event = Arc::new(Done { output, ..done.clone() });
+    }
+    event
+}
+
+/// At most `n_rows` rows of a log from `position` on, complete. Returns how many rows.
+pub(crate) async fn read(
+    store: &dyn TurnStore,
+    turn: TurnId,
+    position: i64,
+    n_rows: i64,
+) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
+    let rows = store.events_from(turn, position, n_rows).await?;
+    let mut events = from_rows(&rows);
+    for event in &mut events {
+        // Logs of earlier versions contain the outputs.
+        if let Kind::ToolDone { call, done, .. } = &event.kind
+            && done.output.is_null()
+            && let Some(output) = store.output_of(*call).await?
+        {
+            *event = Arc::new(with_output(event, done, Arc::new(output)));
+        }
+    }
+    Ok((events, rows.len()))
+}
+
+/// The events of rows, without the outputs of calls. A row that cannot be parsed was written by a newer version; it and all later rows are ignored.
+fn from_rows(rows: &[String]) -> Vec<Arc<Event>> {
     let mut events = Vec::new();
     for row in rows {
         match serde_json::from_str::<Vec<Event>>(row) {

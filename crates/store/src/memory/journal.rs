@@ -66,12 +66,20 @@ impl Calls {
             State::Running | State::Settled(_) if row.token != token => {}
             State::Running => row.state = State::Closed(outcome.clone()),
             State::Settled(_) if is_done => row.state = State::Closed(outcome.clone()),
-            State::Settled(_) | State::Closed(_) => {}
+            State::Settled(output) => row.state = State::Closed(outcome_of_effect(output.clone())),
+            State::Closed(_) => {}
         }
         match &row.state {
             State::Running => outcome,
             State::Settled(output) => outcome_of_effect(output.clone()),
             State::Closed(first) => first.clone(),
+        }
+    }
+
+    pub(crate) fn output(&self, call: CallId) -> Option<Value> {
+        match &self.0.get(&call)?.state {
+            State::Closed(Outcome::Done(done)) => Some(Value::clone(&done.output)),
+            State::Closed(Outcome::Failed(_)) | State::Running | State::Settled(_) => None,
         }
     }
 

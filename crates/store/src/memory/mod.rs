@@ -208,6 +208,10 @@ impl TurnStore for MemoryTurnStore {
         })
     }
 
+    fn output_of(&self, call: CallId) -> Pending<'_, Option<Value>> {
+        self.look(|state, _| Ok(state.calls.output(call)))
+    }
+
     fn calls_of(&self, message: MessageId) -> Pending<'_, Vec<JournalRow>> {
         self.look(|state, _| Ok(state.calls.of(message)))
     }

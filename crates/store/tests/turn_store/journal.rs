@@ -98,7 +98,20 @@ async fn an_effect_is_committed_once_and_a_second_attempt_gets_the_first_output(
 }
 
 #[tokio::test]
-async fn a_committed_effect_wins_over_a_failure_and_takes_its_report() {
+async fn a_committed_effect_takes_its_report_and_wins_over_a_failure() {
+    on_every_store(async |subject| {
+        let (message, call) = begun(subject).await;
+        subject.store.settle_call(call, FIRST_TOKEN, json!({"id": 1})).await.unwrap();
+        let report = done(json!({"id": 1, "summary": "Added"}));
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, report.clone()).await.unwrap(), report);
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, failed("cut off")).await.unwrap(), report);
+        assert_eq!(journal(subject, message).await, [(call, Some(report))], "on {}", subject.name);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_failure_after_an_effect_closes_the_call_with_the_effect() {
     on_every_store(async |subject| {
         let (message, call) = begun(subject).await;
         subject.store.settle_call(call, FIRST_TOKEN, json!({"id": 1})).await.unwrap();
@@ -106,9 +119,24 @@ async fn a_committed_effect_wins_over_a_failure_and_takes_its_report() {
         let Outcome::Done(effect) = &kept else { panic!("the effect was lost on {}", subject.name) };
         assert_eq!(effect.output["id"], 1);
         let report = done(json!({"id": 1, "summary": "Added"}));
-        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, report.clone()).await.unwrap(), report);
-        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, failed("cut off")).await.unwrap(), report);
-        assert_eq!(journal(subject, message).await, [(call, Some(report))]);
+        assert_eq!(subject.store.finish_call(call, FIRST_TOKEN, report).await.unwrap(), kept, "on {}", subject.name);
+        assert_eq!(journal(subject, message).await, [(call, Some(kept.clone()))]);
+        let output = subject.store.output_of(call).await.unwrap();
+        assert_eq!(output.as_ref(), Some(&*effect.output), "the log refers to it, on {}", subject.name);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn only_a_closed_call_that_did_not_fail_has_an_output() {
+    on_every_store(async |subject| {
+        let (_, call) = begun(subject).await;
+        assert_eq!(subject.store.output_of(call).await.unwrap(), None, "on {}", subject.name);
+        subject.store.finish_call(call, FIRST_TOKEN, done(json!({"id": 1}))).await.unwrap();
+        assert_eq!(subject.store.output_of(call).await.unwrap(), Some(json!({"id": 1})), "on {}", subject.name);
+        let (_, call) = begun(subject).await;
+        subject.store.finish_call(call, FIRST_TOKEN, failed("too late")).await.unwrap();
+        assert_eq!(subject.store.output_of(call).await.unwrap(), None, "on {}", subject.name);
     })
     .await;
 }

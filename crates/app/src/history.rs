@@ -46,15 +46,6 @@ fn for_model(message: StoredMessage, toolbox: &Toolbox) -> Message {
 
 /// Estimates four bytes per token: right for English, too many tokens for most other scripts.
 fn estimated_tokens(message: &Message) -> usize {
-    let n_bytes: usize = message
-        .content
-        .iter()
-        .map(|block| match block {
-            Block::Text { text } => text.len(),
-            Block::Reasoning { .. } => 0,
-            Block::ToolUse { input, name, .. } => name.len() + input.to_string().len(),
-            Block::ToolResult { content, .. } => content.to_string().len(),
-        })
-        .sum();
+    let n_bytes: usize = message.content.iter().map(Block::n_bytes).sum();
     n_bytes / 4 + 4
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use async_stream::stream;
-use engine::{Block, Delta, Model, ModelError, Prompt, Usage, UserId};
+use engine::{Block, Delta, Model, ModelError, Prompt, Usage, UserId, json_bytes};
 use futures::{StreamExt, stream::BoxStream};
 use store::{Purpose, Reservation, Store, TokenLimits};
 use tokio_util::task::TaskTracker;
@@ -173,12 +173,6 @@ async fn settle(store: &Store, reservation: &Reservation, n_used: u64) {
 
 fn n_bytes(prompt: &Prompt) -> u64 {
     let blocks = prompt.messages.iter().flat_map(|message| &message.content);
-    let messages = blocks.map(|block| match block {
-        Block::Text { text } => text.len(),
-        Block::Reasoning { .. } => 0,
-        Block::ToolUse { input, .. } => input.to_string().len(),
-        Block::ToolResult { content, .. } => content.to_string().len(),
-    });
-    let tools = prompt.tools.iter().map(|tool| tool.description.len() + tool.input_schema.to_string().len());
-    (prompt.system.len() + messages.sum::<usize>() + tools.sum::<usize>()) as u64
+    let tools = prompt.tools.iter().map(|tool| tool.description.len() + json_bytes(&tool.input_schema));
+    (prompt.system.len() + blocks.map(Block::n_bytes).sum::<usize>() + tools.sum::<usize>()) as u64
 }

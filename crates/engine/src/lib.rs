@@ -26,7 +26,7 @@ pub use budget::{Trimmed, estimated_usage, fit, prompt_chars};
 pub use event::{AskedCall, Event, FailureCode, Kind, StopReason};
 pub use external::{ExternalOutput, ExternalTool};
 pub use ids::{CallId, ConversationId, MessageId, TurnId, UserId};
-pub use message::{Block, Message, Role, text_of};
+pub use message::{Block, Message, Role, json_bytes, text_of};
 pub use model::{Delta, Model, ModelError, Prompt, ToolSpec, Usage, Window};
 pub use progress::{OpenCall, Progress, Recorded};
 pub use repair::tool_named;

@@ -49,6 +49,36 @@ pub enum Block {
     },
 }
 
+impl Block {
+    /// About how many bytes a model reads of it.
+    pub fn n_bytes(&self) -> usize {
+        match self {
+            Block::Text { text } => text.len(),
+            Block::Reasoning { .. } => 0,
+            Block::ToolUse { name, input, .. } => name.len() + json_bytes(input),
+            Block::ToolResult { content, .. } => content.as_str().map_or_else(|| json_bytes(content), str::len),
+        }
+    }
+}
+
+/// The length of a value as JSON. The text itself is not built: a prompt has many values, and each is counted in every turn.
+pub fn json_bytes(value: &Value) -> usize {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, value).expect("a value is plain data, and counting cannot fail");
+    counter.0
+}
+
 impl Message {
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, content: vec![Block::Text { text: text.into() }] }

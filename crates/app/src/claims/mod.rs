@@ -9,7 +9,7 @@ mod changes;
 mod corpus;
 mod names;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use engine::{Block, Doubt, Effect, Notice, Prompt, Reviewer, Role};
 
@@ -20,25 +20,30 @@ const CODE: &str = "UNCONFIRMED_CLAIM";
 /// What is known before the answer begins.
 pub(crate) struct Claims {
     does_music: bool,
-    /// The folded text of all tool results and user messages of this conversation.
-    known: String,
+    /// The tool results and user messages of this conversation. They are read only if an answer names a track.
+    known: Vec<Known>,
     /// Whether the user asks about an earlier change: "did you add it?"
     is_about_earlier: bool,
     writers: Vec<Cow<'static, str>>,
+}
+
+enum Known {
+    Said(String),
+    Result(Arc<serde_json::Value>),
 }
 
 impl Claims {
     pub(crate) fn of(agent: &Agent, prompt: &Prompt) -> Self {
         let writers = prompt.tools.iter().filter(|spec| spec.effect != Effect::Reads).map(|spec| spec.name.clone());
         let writers: Vec<_> = writers.collect();
-        let mut known = String::new();
+        let mut known = Vec::new();
         let mut has_written = false;
         for message in &prompt.messages {
             let is_user = message.role == Role::User;
             for block in &message.content {
                 match block {
-                    Block::Text { text } if is_user => names::fold_into(&mut known, text),
-                    Block::ToolResult { content, .. } => names::fold_into(&mut known, &as_text(content)),
+                    Block::Text { text } if is_user => known.push(Known::Said(text.clone())),
+                    Block::ToolResult { content, .. } => known.push(Known::Result(content.clone())),
                     Block::ToolUse { name, .. } => has_written |= writers.iter().any(|writer| writer == name),
                     Block::Text { .. } | Block::Reasoning { .. } => {}
                 }
@@ -77,13 +82,11 @@ impl Claims {
         if !self.does_music {
             return None;
         }
-        let mut known = self.known.clone();
-        for block in answer {
-            if let Block::ToolResult { content, .. } = block {
-                names::fold_into(&mut known, &as_text(content));
-            }
+        let named = names::named(text);
+        if named.is_empty() {
+            return None;
         }
-        let unknown = names::unknown(text, &known);
+        let unknown = names::unknown(named, &self.folded(answer));
         if unknown.is_empty() {
             return None;
         }
@@ -98,6 +101,25 @@ impl Claims {
                 message: format!("Note from Segue: no tool has found these tracks, so they may not exist: {list}."),
             },
         })
+    }
+}
+
+impl Claims {
+    /// Everything that tools have returned and the user has said, as folded text.
+    fn folded(&self, answer: &[Block]) -> String {
+        let mut folded = String::new();
+        for known in &self.known {
+            match known {
+                Known::Said(text) => names::fold_into(&mut folded, text),
+                Known::Result(content) => names::fold_into(&mut folded, &as_text(content)),
+            }
+        }
+        for block in answer {
+            if let Block::ToolResult { content, .. } = block {
+                names::fold_into(&mut folded, &as_text(content));
+            }
+        }
+        folded
     }
 }
 

@@ -18,10 +18,15 @@ fn folded(text: &str) -> String {
     known.trim().to_owned()
 }
 
-/// Titles next to an artist that no known text contains.
-pub(super) fn unknown(text: &str, known: &str) -> Vec<String> {
+/// Titles next to an artist.
+pub(super) fn named(text: &str) -> Vec<String> {
+    text.lines().flat_map(titles).collect()
+}
+
+/// Those that no known text contains.
+pub(super) fn unknown(named: Vec<String>, known: &str) -> Vec<String> {
     let mut unknown: Vec<String> = Vec::new();
-    for title in text.lines().flat_map(titles) {
+    for title in named {
         let name = folded(&title);
         if !name.is_empty() && !known.contains(&name) && !unknown.contains(&title) {
             unknown.push(title);
@@ -113,6 +118,6 @@ mod tests {
         let mut known = String::new();
         fold_into(&mut known, "Café Nord, Don’t Go");
         let answer = "\"Cafe Nord\" by Ivy Marlow, \"Dont Go\" by Ivy Marlow, \"Low Tide\" by Ivy Marlow";
-        assert_eq!(unknown(answer, &known), ["Low Tide"]);
+        assert_eq!(unknown(named(answer), &known), ["Low Tide"]);
     }
 }

@@ -1,14 +1,19 @@
 //! The two databases behind one query builder and one transaction type.
 //!
 //! SQLite and PostgreSQL share a query text. Where the databases differ, two constants `SQLITE` and `POSTGRES` are next
-//! to each other and `in_dialect` selects one. Search for `in_dialect` to find every such pair.
+//! to each other and `in_dialect` selects one. Search for `in_dialect` to find every such pair. A statement that only differs
+//! by its row locks is written once, as `Dialects::locking`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use sqlx::{
-    Arguments, Encode, FromRow, PgConnection, Postgres, Sqlite, SqliteConnection, Type,
+    Arguments, Encode, Executor, FromRow, IntoArguments, PgConnection, Postgres, SqlSafeStr, SqlStr, Sqlite,
+    SqliteConnection, Type,
     error::BoxDynError,
     postgres::{PgArguments, PgRow},
     sqlite::{SqliteArguments, SqliteRow},
@@ -17,7 +22,7 @@ use sqlx::{
 use super::{
     Store, StoreError,
     leases::Clock,
-    lender::{Lender, LentTransaction},
+    lender::{Lender, Lent, LentTransaction},
     writer::{Durability, Writer, in_one_transaction},
 };
 
@@ -32,6 +37,23 @@ pub(crate) enum Db {
         pool: Lender<Postgres>,
         log: Lender<Postgres>,
     },
+}
+
+/// A statement that is made of parts, once: the text must stay the same, because statements are cached by their text.
+pub(crate) type Sql = LazyLock<String>;
+
+/// A statement in the SQL of each database.
+pub(crate) struct Dialects {
+    pub(crate) sqlite: String,
+    pub(crate) postgres: String,
+}
+
+impl Dialects {
+    /// A statement that locks rows. SQLite has one writer, so it needs no such locks and does not know them.
+    pub(crate) fn locking(sql: &str) -> Self {
+        let sqlite = sql.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "");
+        Self { sqlite, postgres: sql.to_owned() }
+    }
 }
 
 /// A transaction. Dropping it without a commit rolls it back, so that `?` leaves no partial change.
@@ -76,48 +98,6 @@ impl<'q, T> Argument<'q> for T where T: Encode<'q, Sqlite> + Type<Sqlite> + Enco
 pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
-/// Runs one expression on a connection of a pool, which is kept for the next statement if it succeeds.
-macro_rules! on_lent {
-    ($lent:expr, |$db:ident| $run:expr) => {{
-        let mut lent = $lent;
-        let $db = &mut *lent;
-        let done: Result<_, sqlx::Error> = $run;
-        if done.is_ok() {
-            lent.give_back();
-        }
-        done
-    }};
-}
-
-/// Evaluates one expression with the executor, the statement and the arguments of the target.
-macro_rules! on_target {
-    ($query:expr, |$db:ident, $sql:ident, $arguments:ident| $run:expr) => {{
-        #[cfg(debug_assertions)]
-        crate::failpoint::reached();
-        if let Some(error) = $query.failed {
-            return Err(sqlx::Error::Encode(error));
-        }
-        let $sql = $query.sql;
-        match $query.target {
-            Target::SqlitePool(pool, $arguments) => on_lent!(pool.lend().await?, |$db| $run),
-            Target::SqliteWriter(writer, $arguments) => {
-                let done = on_lent!(writer.lend().await?, |$db| $run)?;
-                writer.flush().await?;
-                Ok(done)
-            }
-            Target::SqliteTogether(writer, $arguments) => {
-                let $sql = in_one_transaction($sql, 0, 1);
-                let done = on_lent!(writer.lend().await?.closes_unless_given_back(), |$db| $run)?;
-                writer.flush().await?;
-                Ok(done)
-            }
-            Target::SqliteTx($db, $arguments) => $run,
-            Target::PostgresPool(pool, $arguments) => on_lent!(pool.lend().await?, |$db| $run),
-            Target::PostgresTx($db, $arguments) => $run,
-        }
-    }};
-}
-
 impl<'c> Query<'c> {
     fn new(sql: &'static str, target: Target<'c>, clock: &'c Clock) -> Self {
         Self { sql, target, clock, failed: None }
@@ -148,12 +128,8 @@ impl<'c> Query<'c> {
     }
 
     /// Runs the statement and returns how many rows it changed.
-    pub(crate) fn execute(self) -> Asked<'c, u64> {
-        Box::pin(async move {
-            on_target!(self, |db, sql, arguments| {
-                sqlx::query_with(sql, arguments).execute(db).await.map(|done| done.rows_affected())
-            })
-        })
+    pub(crate) async fn execute(self) -> Result<u64, sqlx::Error> {
+        Ok(self.ask(Wanted::Count).await?.n_changed)
     }
 
     pub(crate) async fn fetch_one<T: Row>(self) -> Result<T, sqlx::Error> {
@@ -161,38 +137,124 @@ impl<'c> Query<'c> {
     }
 
     pub(crate) async fn fetch_optional<T: Row>(self) -> Result<Option<T>, sqlx::Error> {
-        self.first_row().await?.map(|row| row.read()).transpose()
+        self.ask(Wanted::First).await?.rows.first().map(AnyRow::read).transpose()
     }
 
     pub(crate) async fn fetch_all<T: Row>(self) -> Result<Vec<T>, sqlx::Error> {
-        self.rows().await?.iter().map(AnyRow::read).collect()
+        self.ask(Wanted::All).await?.rows.iter().map(AnyRow::read).collect()
     }
 
-    fn first_row(self) -> Asked<'c, Option<AnyRow>> {
+    /// Boxed where it begins: an `async fn` is compiled again in every crate that awaits it, with everything below it, and the
+    /// drivers of two databases below each query are most of the program's build time.
+    fn ask(self, wanted: Wanted) -> BoxFuture<'c, Result<Reply, sqlx::Error>> {
         Box::pin(async move {
-            // The first row of a transaction is not its end.
-            if matches!(self.target, Target::SqliteTogether(..)) {
-                return Ok(self.rows().await?.into_iter().next());
+            #[cfg(debug_assertions)]
+            crate::failpoint::reached();
+            match self.failed {
+                Some(error) => Err(sqlx::Error::Encode(error)),
+                None => self.target.ask(self.sql, wanted).await,
             }
-            on_target!(self, |db, sql, arguments| {
-                sqlx::query_with(sql, arguments).fetch_optional(db).await.map(|row| row.map(AnyRow::from))
-            })
-        })
-    }
-
-    fn rows(self) -> Asked<'c, Vec<AnyRow>> {
-        Box::pin(async move {
-            on_target!(self, |db, sql, arguments| {
-                let rows = sqlx::query_with(sql, arguments).fetch_all(db).await;
-                rows.map(|rows| rows.into_iter().map(AnyRow::from).collect())
-            })
         })
     }
 }
 
-/// A statement that runs. It is boxed where it begins: an `async fn` is compiled again in every crate that awaits it, with
-/// everything below it, and the drivers of two databases below each query are most of the program's build time.
-type Asked<'c, T> = BoxFuture<'c, Result<T, sqlx::Error>>;
+impl Target<'_> {
+    async fn ask(self, sql: &'static str, wanted: Wanted) -> Result<Reply, sqlx::Error> {
+        let sql = SqlStr::from_static(sql);
+        match self {
+            Self::SqlitePool(pool, arguments) => ask_lent(pool.lend().await?, sql, arguments, wanted).await,
+            Self::SqliteWriter(writer, arguments) => {
+                let reply = ask_lent(writer.lend().await?, sql, arguments, wanted).await?;
+                writer.flush().await?;
+                Ok(reply)
+            }
+            Self::SqliteTogether(writer, arguments) => {
+                let sql = in_one_transaction(sql.as_str(), 0, 1).into_sql_str();
+                // The first row of a transaction is not its end.
+                let wanted = if wanted == Wanted::First { Wanted::All } else { wanted };
+                let lent = writer.lend().await?.closes_unless_given_back();
+                let reply = ask_lent(lent, sql, arguments, wanted).await?;
+                writer.flush().await?;
+                Ok(reply)
+            }
+            Self::SqliteTx(connection, arguments) => ask::<Sqlite>(connection, sql, arguments, wanted).await,
+            Self::PostgresPool(pool, arguments) => ask_lent(pool.lend().await?, sql, arguments, wanted).await,
+            Self::PostgresTx(connection, arguments) => ask::<Postgres>(connection, sql, arguments, wanted).await,
+        }
+    }
+}
+
+/// Runs a statement on a connection of a pool, which is kept for the next statement if it succeeds.
+async fn ask_lent<DB: Driver>(
+    mut lent: Lent<DB>,
+    sql: SqlStr,
+    arguments: DB::Arguments,
+    wanted: Wanted,
+) -> Result<Reply, sqlx::Error>
+where
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    let reply = ask::<DB>(&mut lent, sql, arguments, wanted).await?;
+    lent.give_back();
+    Ok(reply)
+}
+
+async fn ask<DB: Driver>(
+    connection: &mut DB::Connection,
+    sql: SqlStr,
+    arguments: DB::Arguments,
+    wanted: Wanted,
+) -> Result<Reply, sqlx::Error>
+where
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    let query = sqlx::query_with(sql, arguments);
+    let (n_changed, rows) = match wanted {
+        Wanted::Count => (DB::n_changed(query.execute(connection).await?), vec![]),
+        Wanted::First => (0, query.fetch_optional(connection).await?.into_iter().map(DB::row).collect()),
+        Wanted::All => (0, query.fetch_all(connection).await?.into_iter().map(DB::row).collect()),
+    };
+    Ok(Reply { n_changed, rows })
+}
+
+/// What a caller reads of the reply.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Count,
+    First,
+    All,
+}
+
+struct Reply {
+    n_changed: u64,
+    rows: Vec<AnyRow>,
+}
+
+/// What both drivers have, but in no trait of sqlx.
+trait Driver: sqlx::Database<Arguments: IntoArguments<Self>> {
+    fn n_changed(done: Self::QueryResult) -> u64;
+    fn row(row: Self::Row) -> AnyRow;
+}
+
+impl Driver for Sqlite {
+    fn n_changed(done: Self::QueryResult) -> u64 {
+        done.rows_affected()
+    }
+
+    fn row(row: SqliteRow) -> AnyRow {
+        AnyRow::Sqlite(row)
+    }
+}
+
+impl Driver for Postgres {
+    fn n_changed(done: Self::QueryResult) -> u64 {
+        done.rows_affected()
+    }
+
+    fn row(row: PgRow) -> AnyRow {
+        AnyRow::Postgres(row)
+    }
+}
 
 /// A row of either database.
 enum AnyRow {
@@ -206,18 +268,6 @@ impl AnyRow {
             Self::Sqlite(row) => T::from_row(row),
             Self::Postgres(row) => T::from_row(row),
         }
-    }
-}
-
-impl From<SqliteRow> for AnyRow {
-    fn from(row: SqliteRow) -> Self {
-        Self::Sqlite(row)
-    }
-}
-
-impl From<PgRow> for AnyRow {
-    fn from(row: PgRow) -> Self {
-        Self::Postgres(row)
     }
 }
 
@@ -328,5 +378,9 @@ impl Store {
             Db::Sqlite { .. } => sqlite,
             Db::Postgres { .. } => postgres,
         }
+    }
+
+    pub(crate) fn text_of(&self, sql: &'static Dialects) -> &'static str {
+        self.in_dialect(&sql.sqlite, &sql.postgres)
     }
 }

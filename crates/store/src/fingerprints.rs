@@ -8,7 +8,7 @@ use serde::Serialize;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, db::Sql};
 use music::Fingerprint;
 
 /// A file whose sound has not been compared since it was last read.
@@ -52,18 +52,15 @@ pub struct FolderSound {
 const MOST_SIMILAR: i64 = 50;
 
 /// The condition of the index `library_files_uncompared`.
-macro_rules! uncompared {
-    () => {
-        "NOT is_compared AND missing_at IS NULL AND problem IS NULL AND part = 0 AND content_hash IS NOT NULL"
-    };
-}
+const UNCOMPARED: &str =
+    "NOT is_compared AND missing_at IS NULL AND problem IS NULL AND part = 0 AND content_hash IS NOT NULL";
 
-pub(crate) const NEXT_UNCOMPARED: &str = concat!(
-    "SELECT path, content_hash, size, modified_ms FROM library_files
-        WHERE user_id = $1 AND source_id = $2 AND path > $3 AND ",
-    uncompared!(),
-    " ORDER BY path LIMIT 1"
-);
+pub(crate) static NEXT_UNCOMPARED: Sql = Sql::new(|| {
+    format!(
+        "SELECT path, content_hash, size, modified_ms FROM library_files
+            WHERE user_id = $1 AND source_id = $2 AND path > $3 AND {UNCOMPARED} ORDER BY path LIMIT 1"
+    )
+});
 
 /// One shared key is chance: many recordings begin with the same silence.
 macro_rules! similar {
@@ -93,7 +90,7 @@ impl Store {
         source: Uuid,
         after: &str,
     ) -> Result<Option<UncomparedFile>, StoreError> {
-        Ok(self.read(NEXT_UNCOMPARED).bind(owner.as_str()).bind(source).bind(after).fetch_optional().await?)
+        Ok(self.read(&NEXT_UNCOMPARED).bind(owner.as_str()).bind(source).bind(after).fetch_optional().await?)
     }
 
     /// The sound of a file, if it was decoded before.
@@ -175,11 +172,13 @@ impl Store {
         path: &str,
         content_hash: &str,
     ) -> Result<Option<String>, StoreError> {
-        const SQL: &str = concat!(
-            "SELECT recording_id FROM library_files WHERE user_id = $1 AND path = $2 AND content_hash = $3 AND ",
-            uncompared!()
-        );
-        let query = self.read(SQL).bind(owner.as_str()).bind(path).bind(content_hash);
+        static SQL: Sql = Sql::new(|| {
+            format!(
+                "SELECT recording_id FROM library_files
+                    WHERE user_id = $1 AND path = $2 AND content_hash = $3 AND {UNCOMPARED}"
+            )
+        });
+        let query = self.read(&SQL).bind(owner.as_str()).bind(path).bind(content_hash);
         let row: Option<(String,)> = query.fetch_optional().await?;
         Ok(row.map(|(recording,)| recording))
     }
@@ -193,13 +192,14 @@ impl Store {
     }
 
     pub async fn folder_sound(&self, owner: &UserId, source: Uuid) -> Result<FolderSound, StoreError> {
-        const WAITING: &str =
-            concat!("SELECT COUNT(*) FROM library_files WHERE user_id = $1 AND source_id = $2 AND ", uncompared!());
+        static WAITING: Sql = Sql::new(|| {
+            format!("SELECT COUNT(*) FROM library_files WHERE user_id = $1 AND source_id = $2 AND {UNCOMPARED}")
+        });
         const DAMAGED: &str = "SELECT f.path, COALESCE(p.problem, '') FROM fingerprints p
             JOIN library_files f ON f.user_id = p.user_id AND f.content_hash = p.content_hash
             WHERE p.user_id = $1 AND p.state = 'damaged' AND f.source_id = $2 AND f.missing_at IS NULL
             ORDER BY f.path LIMIT 100";
-        let (waiting,): (i64,) = self.read(WAITING).bind(owner.as_str()).bind(source).fetch_one().await?;
+        let (waiting,): (i64,) = self.read(&WAITING).bind(owner.as_str()).bind(source).fetch_one().await?;
         let rows: Vec<(String, String)> = self.read(DAMAGED).bind(owner.as_str()).bind(source).fetch_all().await?;
         Ok(FolderSound { waiting, undecodable: rows.into_iter().collect() })
     }

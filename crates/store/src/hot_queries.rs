@@ -5,7 +5,7 @@ use super::{
     db::Db,
     export_pages::{OPEN_ENTRIES_AFTER, OWN_FACTS_AFTER, TRACKS_AFTER},
     fingerprints::{NEXT_UNCOMPARED, SIMILAR_POSTGRES, SIMILAR_SQLITE},
-    listing::{By, COUNT_GROUP, COUNT_WORDS_POSTGRES, COUNT_WORDS_SQLITE, every_track_by},
+    listing_statements::{By, COUNT_GROUP, COUNT_WORDS_POSTGRES, COUNT_WORDS_SQLITE, EVERY_TRACK},
     open_entries::OPEN_ENTRIES,
     owned::{OWNED_POSTGRES, OWNED_SQLITE},
     sample::HAS_SAMPLE,
@@ -27,15 +27,15 @@ pub fn hot_queries() -> Vec<HotQuery> {
     use LibrarySort::{Added, Album, Artist, Plays, Title, Year};
     let both = |name: String, sql, values| HotQuery { name, sqlite: sql, postgres: sql, values, sorts: false };
     let mut all: Vec<_> = [Added, Title, Artist, Album, Year, Plays]
-        .map(|sort| both(format!("a page of the library by {sort:?}"), every_track_by(sort), &["'u'", "50", "0"]))
+        .map(|sort| both(format!("a page of the library by {sort:?}"), EVERY_TRACK.by(sort), &["'u'", "50", "0"]))
         .into();
     all.push(both("the number of tracks of a group".into(), COUNT_GROUP, &["'u'", "'genre'", "'jazz'"]));
     const FILTERED: &[&str] = &["'u'", "NULL", "'a'", "'b'", "'c'", "1990", "1990", "50", "0"];
     for by in [By::Artist, By::Album, By::Genre, By::Year, By::Decade] {
-        let statements = by.statements(Title, false);
-        let page = both(format!("a page of few tracks by {by:?}"), statements.page, FILTERED);
+        let few = by.few(false);
+        let page = both(format!("a page of few tracks by {by:?}"), few.page.by(Title), FILTERED);
         all.push(HotQuery { sorts: true, ..page });
-        let count = both(format!("the number of few tracks by {by:?}"), statements.count, FILTERED);
+        let count = both(format!("the number of few tracks by {by:?}"), &few.count, FILTERED);
         // Names of two kinds are combined to one set.
         all.push(HotQuery { sorts: by == By::Artist, ..count });
     }
@@ -43,8 +43,8 @@ pub fn hot_queries() -> Vec<HotQuery> {
     let page = |name: &str, sql| HotQuery { sorts: true, ..both(name.into(), sql, &["'u'", "NULL", "50", "0"]) };
     all.push(page("a page of artists", ARTISTS));
     all.push(both("the number of artists".into(), N_ARTISTS, &["'u'", "NULL"]));
-    all.push(page("a page of albums", ALBUMS));
-    all.push(both("an album by its names".into(), ALBUM, &["'u'", "'a'", "'b'", "'|'"]));
+    all.push(page("a page of albums", &ALBUMS));
+    all.push(both("an album by its names".into(), &ALBUM, &["'u'", "'a'", "'b'", "'|'"]));
     all.push(both("a page of open entries".into(), OPEN_ENTRIES, &["'u'", "50", "0"]));
     all.push(both("whether the sample is there".into(), HAS_SAMPLE, &["'u'"]));
     all.push(HotQuery { sorts: true, ..both("genres".into(), GENRES, &["'u'"]) });
@@ -56,12 +56,12 @@ pub fn hot_queries() -> Vec<HotQuery> {
         values: &["'u'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'", "'[\"a\"]'"],
         sorts: false,
     });
-    all.push(both("tracks of an export".into(), TRACKS_AFTER, &["'u'", "'a'", "100"]));
+    all.push(both("tracks of an export".into(), &TRACKS_AFTER, &["'u'", "'a'", "100"]));
     all.push(both("own facts of an export".into(), OWN_FACTS_AFTER, &["'u'", "'a'", "100"]));
     const ENTRIES: &[&str] = &["'u'", "'01a1e2b6-c3a5-7468-82d8-346b854bcd89'", "100"];
     all.push(both("open entries of an export".into(), OPEN_ENTRIES_AFTER, ENTRIES));
     const UNCOMPARED: &[&str] = &["'u'", "'01a1e2b6-c3a5-7468-82d8-346b854bcd89'", "'a'"];
-    all.push(both("the next file to compare".into(), NEXT_UNCOMPARED, UNCOMPARED));
+    all.push(both("the next file to compare".into(), &NEXT_UNCOMPARED, UNCOMPARED));
     all.push(HotQuery {
         name: "files with a similar sound".into(),
         sqlite: SIMILAR_SQLITE,
@@ -82,13 +82,14 @@ pub fn hot_queries() -> Vec<HotQuery> {
 /// The index of words differs between the databases.
 fn by_words() -> [HotQuery; 3] {
     const VALUES: &[&str] = &["'u'", "'% lo% ti%'", "NULL", "NULL", "NULL", "NULL", "NULL", "50", "0"];
-    let [sqlite, postgres] = [false, true].map(|is_postgres| By::Words.statements(LibrarySort::Title, is_postgres));
+    let [sqlite, postgres] = [false, true].map(|is_postgres| By::Words.few(is_postgres));
+    let title = LibrarySort::Title;
     let query =
         |name: &str, sqlite, postgres, values, sorts| HotQuery { name: name.into(), sqlite, postgres, values, sorts };
     [
-        query("a page of few tracks by words", sqlite.page, postgres.page, VALUES, true),
-        query("the number of few tracks by words", sqlite.count, postgres.count, VALUES, false),
-        query("the number of tracks with words", COUNT_WORDS_SQLITE, COUNT_WORDS_POSTGRES, &VALUES[..2], false),
+        query("a page of few tracks by words", sqlite.page.by(title), postgres.page.by(title), VALUES, true),
+        query("the number of few tracks by words", &sqlite.count, &postgres.count, VALUES, false),
+        query("the number of tracks with words", &COUNT_WORDS_SQLITE, &COUNT_WORDS_POSTGRES, &VALUES[..2], false),
     ]
 }
 

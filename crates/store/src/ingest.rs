@@ -1,13 +1,13 @@
 //! The steps that enrich and index a track: a node claims a step, then stores its result or releases it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 
 use serde_json::Value;
 use sqlx::types::Json;
 
 use super::{
     Claimed, Ending, Step, Store, StoreError,
-    db::Tx,
+    db::{Dialects, Tx},
     documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
     locks::{lock_documents_by_id, update_steps},
 };
@@ -124,29 +124,34 @@ impl Store {
 
     /// Releases the steps of one kind that this node has claimed and could not finish.
     pub async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
-        const SQL: (&str, &str) = update_steps!(
-            "state = 'waiting', node = NULL, lease_until = NULL",
-            "step = $1 AND node = $2 AND state = 'running'"
-        );
-        self.write(self.in_dialect(SQL.0, SQL.1)).bind(step.name()).bind(node).execute().await?;
+        static SQL: LazyLock<Dialects> = LazyLock::new(|| {
+            update_steps(
+                "state = 'waiting', node = NULL, lease_until = NULL",
+                "step = $1 AND node = $2 AND state = 'running'",
+            )
+        });
+        self.write(self.text_of(&SQL)).bind(step.name()).bind(node).execute().await?;
         Ok(())
     }
 
     /// Releases the steps of a dead node: at once if the node has restarted, otherwise when their leases have expired.
     pub async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
-        const STEPS: (&str, &str) = update_steps!(
-            "state = 'waiting', node = NULL, lease_until = NULL",
-            "state = 'running' AND (lease_until < $1 OR node = $2)"
-        );
-        const ENTRIES_SQLITE: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
-            WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)";
-        const ENTRIES_POSTGRES: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
-            WHERE id IN (SELECT id FROM open_entries WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)
-                ORDER BY id FOR UPDATE)";
+        static STEPS: LazyLock<Dialects> = LazyLock::new(|| {
+            update_steps(
+                "state = 'waiting', node = NULL, lease_until = NULL",
+                "state = 'running' AND (lease_until < $1 OR node = $2)",
+            )
+        });
+        static ENTRIES: LazyLock<Dialects> = LazyLock::new(|| {
+            Dialects::locking(
+                "UPDATE open_entries SET node = NULL, lease_until = NULL
+                WHERE id IN (SELECT id FROM open_entries WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)
+                    ORDER BY id FOR UPDATE)",
+            )
+        });
         let mut n_released = 0;
-        for (sqlite, postgres) in [STEPS, (ENTRIES_SQLITE, ENTRIES_POSTGRES)] {
-            let sql = self.in_dialect(sqlite, postgres);
-            n_released += self.write(sql).bind_now().bind(dead_node).execute().await?;
+        for sql in [&*STEPS, &*ENTRIES] {
+            n_released += self.write(self.text_of(sql)).bind_now().bind(dead_node).execute().await?;
         }
         Ok(n_released)
     }
@@ -193,9 +198,9 @@ async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &End
         .await?;
     let is_new = matches!(ending, Ending::Done { .. });
     if n_settled > 0
-        && let Some(sql) = begin_after(step, is_new)
+        && let Some(sql) = begin_after(step)
     {
-        tx.query(sql).bind(id).bind_now().execute().await?;
+        tx.query(sql).bind(id).bind_now().bind(is_new).execute().await?;
     }
     Ok(())
 }
@@ -225,38 +230,24 @@ impl<'a> SettledRow<'a> {
     }
 }
 
-/// The statement that starts the next steps after a step has ended. A new result also repeats the steps that ran
-/// without it.
-fn begin_after(step: Step, is_new: bool) -> Option<&'static str> {
-    macro_rules! begin {
-        ($step:literal, $states:literal, $condition:literal) => {
-            concat!(
-                "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
-                 WHERE document_id = $1 AND step = '",
-                $step,
-                "' AND state IN (",
-                $states,
-                ")",
-                $condition
-            )
-        };
-    }
-    macro_rules! describe {
-        ($states:literal) => {
-            begin!(
-                "describe",
-                $states,
-                " AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = $1
-                    AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)"
-            )
-        };
-    }
-    match (step, is_new) {
-        (Step::Lyrics | Step::Features, true) => Some(describe!("'blocked', 'done', 'failed', 'running'")),
-        (Step::Lyrics | Step::Features, false) => Some(describe!("'blocked'")),
-        (Step::Describe, true) => Some(begin!("index", "'blocked', 'done', 'failed', 'running'", "")),
-        (Step::Describe, false) => Some(begin!("index", "'blocked'", "")),
-        (Step::Index, _) => None,
+/// A description begins when every source has answered. $3: a new result also repeats a description that ran without it.
+const BEGIN_DESCRIBE: &str =
+    "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
+    WHERE document_id = $1 AND step = 'describe'
+        AND (state = 'blocked' OR ($3 AND state IN ('done', 'failed', 'running')))
+        AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = $1
+            AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)";
+const BEGIN_INDEX: &str =
+    "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
+    WHERE document_id = $1 AND step = 'index'
+        AND (state = 'blocked' OR ($3 AND state IN ('done', 'failed', 'running')))";
+
+/// The statement that starts the next step after a step has ended.
+fn begin_after(step: Step) -> Option<&'static str> {
+    match step {
+        Step::Lyrics | Step::Features => Some(BEGIN_DESCRIBE),
+        Step::Describe => Some(BEGIN_INDEX),
+        Step::Index => None,
     }
 }
 

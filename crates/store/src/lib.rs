@@ -41,6 +41,7 @@ mod library_files;
 mod library_insert;
 mod limits;
 mod listing;
+mod listing_statements;
 mod locks;
 mod matched_entries;
 mod matching_line;

@@ -1,8 +1,8 @@
 //! The two databases behind one query builder and one transaction type.
 //!
 //! SQLite and PostgreSQL share a query text. Where the databases differ, two constants `SQLITE` and `POSTGRES` are next
-//! to each other and `in_dialect` selects one. Search for `in_dialect` to find every such pair. A statement that only differs
-//! by its row locks is written once, as `Dialects::locking`.
+//! to each other, and decision 001 lists the cause. A statement that only differs by its row locks is written once, as
+//! `Dialects::locking`.
 
 use std::{
     sync::{Arc, LazyLock},
@@ -313,6 +313,10 @@ impl Tx {
             OpenTx::Sqlite(..) => sqlite,
             OpenTx::Postgres(_) => postgres,
         }
+    }
+
+    pub(crate) fn text_of(&self, sql: &'static Dialects) -> &'static str {
+        self.in_dialect(&sql.sqlite, &sql.postgres)
     }
 }
 

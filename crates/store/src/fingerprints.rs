@@ -63,24 +63,21 @@ pub(crate) static NEXT_UNCOMPARED: Sql = Sql::new(|| {
 });
 
 /// One shared key is chance: many recordings begin with the same silence.
-macro_rules! similar {
-    ($keys:literal) => {
-        concat!(
-            "SELECT f.recording_id, p.seconds, p.words FROM (SELECT k.fingerprint_id, COUNT(*) AS n_shared
-                FROM fingerprint_keys k WHERE k.key IN (",
-            $keys,
-            ") AND EXISTS (SELECT 1 FROM fingerprints o WHERE o.id = k.fingerprint_id AND o.user_id = $1)
-                GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found
-            JOIN fingerprints p ON p.id = found.fingerprint_id
-            JOIN library_files f ON f.user_id = p.user_id AND f.content_hash = p.content_hash
-            WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND f.part = 0 AND f.missing_at IS NULL
-                AND f.recording_id <> $5 AND f.recording_id <> ''
-            ORDER BY found.n_shared DESC, f.path LIMIT $6"
-        )
-    };
-}
-pub(crate) const SIMILAR_SQLITE: &str = similar!("SELECT value FROM json_each($2)");
-pub(crate) const SIMILAR_POSTGRES: &str = similar!("SELECT value::bigint FROM jsonb_array_elements_text($2) AS value");
+pub(crate) const WITH_SHARED_KEYS: &str = "(SELECT k.fingerprint_id, COUNT(*) AS n_shared FROM fingerprint_keys k
+    WHERE k.key IN (SELECT CAST(value AS BIGINT) FROM json_each($2))
+        AND EXISTS (SELECT 1 FROM fingerprints o WHERE o.id = k.fingerprint_id AND o.user_id = $1)
+    GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found";
+
+pub(crate) static SIMILAR: Sql = Sql::new(|| {
+    format!(
+        "SELECT f.recording_id, p.seconds, p.words FROM {WITH_SHARED_KEYS}
+        JOIN fingerprints p ON p.id = found.fingerprint_id
+        JOIN library_files f ON f.user_id = p.user_id AND f.content_hash = p.content_hash
+        WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND f.part = 0 AND f.missing_at IS NULL
+            AND f.recording_id <> $5 AND f.recording_id <> ''
+        ORDER BY found.n_shared DESC, f.path LIMIT $6"
+    )
+});
 
 impl Store {
     /// The next file of a folder that must be compared, in the order of paths.
@@ -115,9 +112,8 @@ impl Store {
                 problem = excluded.problem, made_at = excluded.made_at
             RETURNING id";
         const FORGET: &str = "DELETE FROM fingerprint_keys WHERE fingerprint_id = $1";
-        const SQLITE: &str = "INSERT INTO fingerprint_keys (key, fingerprint_id) SELECT value, $1 FROM json_each($2)";
-        const POSTGRES: &str = "INSERT INTO fingerprint_keys (key, fingerprint_id)
-            SELECT value::bigint, $1 FROM jsonb_array_elements_text($2) AS value";
+        const PUT_KEYS: &str = "INSERT INTO fingerprint_keys (key, fingerprint_id)
+            SELECT CAST(value AS BIGINT), $1 FROM json_each($2)";
         let (state, known, problem) = match sound {
             Sound::Known(known) => ("done", Some(known), None),
             Sound::None(why) => ("none", None, Some(why.as_str())),
@@ -129,8 +125,7 @@ impl Store {
         let (id,): (i64,) = query.bind_now().fetch_one().await?;
         tx.query(FORGET).bind(id).execute().await?;
         if let Some(known) = known {
-            let sql = tx.in_dialect(SQLITE, POSTGRES);
-            tx.query(sql).bind(id).bind(Json(known.keys())).execute().await?;
+            tx.query(PUT_KEYS).bind(id).bind(Json(known.keys())).execute().await?;
         }
         tx.commit().await
     }
@@ -142,8 +137,7 @@ impl Store {
         recording: &str,
         sound: &Fingerprint,
     ) -> Result<Vec<SimilarFile>, StoreError> {
-        let sql = self.in_dialect(SIMILAR_SQLITE, SIMILAR_POSTGRES);
-        self.similar_sounds(sql, owner, recording, sound).await
+        self.similar_sounds(&SIMILAR, owner, recording, sound).await
     }
 
     /// The result of one of the queries for similar sounds.

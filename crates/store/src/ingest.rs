@@ -8,7 +8,7 @@ use sqlx::types::Json;
 use super::{
     Claimed, Ending, Step, Store, StoreError,
     db::{Dialects, Tx},
-    documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
+    documents::{KNOWN_BY_ID, KnownRow, project},
     locks::{lock_documents_by_id, update_steps},
 };
 use music::DocumentId;
@@ -28,15 +28,15 @@ const WAITING_USERS: &str = "WITH RECURSIVE waiting (for_user) AS (
         FROM waiting WHERE waiting.for_user IS NOT NULL
     )
     SELECT for_user FROM waiting WHERE for_user IS NOT NULL";
-const CLAIM_SQLITE: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-    WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
-        WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4 ORDER BY priority, due_at LIMIT $5)
-    RETURNING document_id, tries";
-const CLAIM_POSTGRES: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-    WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
-        WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4 ORDER BY priority, due_at LIMIT $5
-        FOR UPDATE SKIP LOCKED)
-    RETURNING document_id, tries";
+static CLAIM: LazyLock<Dialects> = LazyLock::new(|| {
+    Dialects::locking(
+        "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
+        WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
+            WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4
+            ORDER BY priority, due_at LIMIT $5 FOR UPDATE SKIP LOCKED)
+        RETURNING document_id, tries",
+    )
+});
 
 impl Store {
     /// Claims up to `limit` steps that are due, divided between the users they are for. Several nodes may claim at the
@@ -48,7 +48,7 @@ impl Store {
         }
         let mut round = self.served.round(step.name(), users.into_iter().map(|(user,)| user).collect(), limit);
         let mut tx = self.begin_short().await?;
-        let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
+        let sql = tx.text_of(&CLAIM);
         let claim = async {
             let mut tries: BTreeMap<String, i32> = BTreeMap::new();
             while let Some((user, share)) = round.next() {
@@ -75,8 +75,7 @@ impl Store {
         if ids.is_empty() {
             return Ok(vec![]);
         }
-        let sql = self.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
-        Ok(self.read(sql).bind(Json(ids)).fetch_all().await?)
+        Ok(self.read(&KNOWN_BY_ID).bind(Json(ids)).fetch_all().await?)
     }
 
     /// Stores the outcomes of attempts, each with its result, and starts the next steps, in short transactions. A step
@@ -166,8 +165,7 @@ async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreEr
             lease_until = NULL
         WHERE document_id = $1 AND step = 'index' AND node = $2 AND state = 'running'";
     lock_documents_by_id(tx, ids).await?;
-    let sql = tx.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
-    let rows: Vec<KnownRow> = tx.query(sql).bind(Json(ids)).fetch_all().await?;
+    let rows: Vec<KnownRow> = tx.query(&KNOWN_BY_ID).bind(Json(ids)).fetch_all().await?;
     for id in ids {
         tx.query(DONE).bind(id).bind(node).bind_now().execute().await?;
     }

@@ -13,7 +13,7 @@ use super::{
     Store, StoreError,
     db::{Db, Query},
     library::LibraryTrack,
-    listing_statements::{By, COUNT_GROUP, COUNT_WORDS_POSTGRES, COUNT_WORDS_SQLITE, COUNT_YEARS, EVERY_TRACK, MANY},
+    listing_statements::{By, COUNT_GROUP, COUNT_WORDS, COUNT_YEARS, EVERY_TRACK, MANY},
 };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -114,8 +114,7 @@ impl Store {
             found.push((By::Decade, self.n_in_years(owner, decade, decade.saturating_add(10)).await?));
         }
         if pattern.is_some() && found.iter().all(|(_, n)| *n > FEW) {
-            let sql = self.in_dialect(&COUNT_WORDS_SQLITE, &COUNT_WORDS_POSTGRES);
-            let count = self.read(sql).bind(owner.as_str()).bind(pattern);
+            let count = self.read(self.text_of(&COUNT_WORDS)).bind(owner.as_str()).bind(pattern);
             let (n,): (i64,) = count.fetch_one().await?;
             found.push((By::Words, n));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{LibrarySort, db::Sql, library::columns};
+use super::{LibrarySort, db::Dialects, library::columns};
 
 const FILTERS: &str = " AND ($2 IS NULL OR searchable LIKE $2)
     AND ($3 IS NULL OR LOWER(artist) = LOWER($3) OR LOWER(album_artist) = LOWER($3))
@@ -156,6 +156,7 @@ pub(crate) const COUNT_GROUP: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS 
     WHERE user_id = $1 AND kind = $2 AND key = LOWER(SUBSTR($3, 1, 400))";
 pub(crate) const COUNT_YEARS: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
     WHERE user_id = $1 AND kind = 'year' AND year >= $2 AND year < $3";
-pub(crate) static COUNT_WORDS_SQLITE: Sql =
-    Sql::new(|| format!("SELECT COUNT(*) FROM library_words WHERE {MATCH_SQLITE}"));
-pub(crate) static COUNT_WORDS_POSTGRES: Sql = Sql::new(|| format!("SELECT COUNT(*) FROM {ROWS_BY_WORDS}"));
+pub(crate) static COUNT_WORDS: LazyLock<Dialects> = LazyLock::new(|| Dialects {
+    sqlite: format!("SELECT COUNT(*) FROM library_words WHERE {MATCH_SQLITE}"),
+    postgres: format!("SELECT COUNT(*) FROM {ROWS_BY_WORDS}"),
+});

@@ -39,16 +39,24 @@ const LIBRARIES: i32 = 17;
 const LIBRARY: &str = "SELECT pg_advisory_xact_lock($1, hashtext($2)) IS NULL";
 const ENTRIES: &str = "SELECT id FROM open_entries WHERE user_id = $1 ORDER BY id FOR UPDATE";
 static BY_RECORDING: Sql = Sql::new(|| {
-    format!("SELECT id FROM ingested_tracks WHERE recording_id IN (SELECT jsonb_array_elements_text($1)) {IN_ORDER}")
+    format!("SELECT id FROM ingested_tracks WHERE recording_id IN (SELECT value FROM json_each($1)) {IN_ORDER}")
 });
-static BY_ID: Sql = Sql::new(|| {
-    format!("SELECT id FROM ingested_tracks WHERE id IN (SELECT jsonb_array_elements_text($1)) {IN_ORDER}")
-});
+static BY_ID: Sql =
+    Sql::new(|| format!("SELECT id FROM ingested_tracks WHERE id IN (SELECT value FROM json_each($1)) {IN_ORDER}"));
 
 /// Locks the library of a user until the end of the transaction.
 pub(crate) async fn lock_library(tx: &mut Tx, owner: &str) -> Result<(), StoreError> {
     if tx.is_postgres() {
         let _: (bool,) = tx.query(LIBRARY).bind(LIBRARIES).bind(owner).fetch_one().await?;
+    }
+    Ok(())
+}
+
+/// Prevents other transactions from counting events of this user until this one ends.
+pub(crate) async fn lock_user(tx: &mut Tx, owner: &str) -> Result<(), StoreError> {
+    const SQL: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
+    if tx.is_postgres() {
+        tx.query(SQL).bind(owner).execute().await?;
     }
     Ok(())
 }

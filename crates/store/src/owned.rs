@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use engine::UserId;
 use sqlx::types::Json;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, db::Sql};
 use music::{Isrc, Track, TrackId, identity::same_length};
 
 /// A track that may be in a library. A recording is identified by its id, its code, its catalogue id, or its name and
@@ -32,60 +32,31 @@ impl From<&Track> for Candidate {
 }
 
 /// One index lookup for each kind of id. A query with `OR` would read every row of the user.
-macro_rules! owned {
-    ($open:literal, $close:literal) => {
-        concat!(
+pub(crate) static OWNED: Sql = Sql::new(|| {
+    let track = |condition: &str| {
+        format!(
             "SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND recording_id IN (",
-            $open,
-            "$5",
-            $close,
-            ")
-            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND isrc IN (",
-            $open,
-            "$2",
-            $close,
-            ")
-            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND name IN (",
-            $open,
-            "$3",
-            $close,
-            ")
-            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND tidal_id IN (",
-            $open,
-            "$4",
-            $close,
-            ")
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND t.recording_id IN (",
-            $open,
-            "$5",
-            $close,
-            ")
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND t.isrc IN (",
-            $open,
-            "$2",
-            $close,
-            ")
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND t.name IN (",
-            $open,
-            "$3",
-            $close,
-            ")"
+                WHERE user_id = $1 AND removed_at IS NULL AND {condition}"
         )
     };
-}
-
-pub(crate) const OWNED_SQLITE: &str = owned!("SELECT value FROM json_each(", ")");
-pub(crate) const OWNED_POSTGRES: &str = owned!("SELECT jsonb_array_elements_text(", ")");
+    let on_album = |condition: &str| {
+        format!(
+            "SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
+                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
+                WHERE t.user_id = $1 AND {condition}"
+        )
+    };
+    [
+        track("recording_id IN (SELECT value FROM json_each($5))"),
+        track("isrc IN (SELECT value FROM json_each($2))"),
+        track("name IN (SELECT value FROM json_each($3))"),
+        track("tidal_id IN (SELECT value FROM json_each($4))"),
+        on_album("t.recording_id IN (SELECT value FROM json_each($5))"),
+        on_album("t.isrc IN (SELECT value FROM json_each($2))"),
+        on_album("t.name IN (SELECT value FROM json_each($3))"),
+    ]
+    .join(" UNION ALL ")
+});
 
 impl Store {
     /// Which of these are in the library, directly or on a saved album: one query for any number.
@@ -97,9 +68,8 @@ impl Store {
         let names: Vec<_> = candidates.iter().map(|candidate| &candidate.name).collect();
         let ids: Vec<_> = candidates.iter().filter_map(|candidate| candidate.id).collect();
         let tidal_ids: Vec<_> = candidates.iter().filter_map(|candidate| candidate.tidal_id.as_ref()).collect();
-        let sql = self.in_dialect(OWNED_SQLITE, OWNED_POSTGRES);
         let owned: Vec<OwnedRow> = self
-            .read(sql)
+            .read(&OWNED)
             .bind(owner.as_str())
             .bind(Json(isrcs))
             .bind(Json(names))
@@ -130,17 +100,12 @@ impl Store {
         isrcs: &[&Isrc],
         names: &[String],
     ) -> Result<Vec<OwnTrack>, StoreError> {
-        const SQLITE: &str = "SELECT recording_id, name, duration, EXISTS (SELECT 1 FROM open_entries e
+        const SQL: &str = "SELECT recording_id, name, duration, EXISTS (SELECT 1 FROM open_entries e
                 WHERE e.user_id = $1 AND e.recording_id = library_tracks.recording_id) AS is_open
             FROM library_tracks WHERE user_id = $1 AND (isrc IN (SELECT value FROM json_each($2))
                 OR name IN (SELECT value FROM json_each($3)))";
-        const POSTGRES: &str = "SELECT recording_id, name, duration, EXISTS (SELECT 1 FROM open_entries e
-                WHERE e.user_id = $1 AND e.recording_id = library_tracks.recording_id) AS is_open
-            FROM library_tracks WHERE user_id = $1 AND (isrc IN (SELECT jsonb_array_elements_text($2))
-                OR name IN (SELECT jsonb_array_elements_text($3)))";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
         let rows: Vec<(String, String, Option<f64>, bool)> =
-            self.read(sql).bind(owner.as_str()).bind(Json(isrcs)).bind(Json(names)).fetch_all().await?;
+            self.read(SQL).bind(owner.as_str()).bind(Json(isrcs)).bind(Json(names)).fetch_all().await?;
         let tracks = rows.into_iter().map(|(id, name, duration, is_open)| {
             let id = id.parse().map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
             Ok(OwnTrack { id, name, duration, is_open })

@@ -1,5 +1,7 @@
 //! Tasks: a to-do list per owner. A deleted task can be restored.
 
+use std::sync::LazyLock;
+
 use chrono::{DateTime, Utc};
 use engine::{CallId, UserId};
 use schemars::JsonSchema;
@@ -8,7 +10,7 @@ use uuid::Uuid;
 
 use super::{
     Store, StoreError,
-    db::Tx,
+    db::{Dialects, Tx},
     room::Room,
     task_order::{TaskPlace, place},
     undo::{Change, remember},
@@ -204,11 +206,13 @@ async fn of_call(tx: &mut Tx, owner: &UserId, call: Option<CallId>, change: Chan
 
 /// Locks a task: no other transaction changes it until this one ends.
 pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Option<Task>, StoreError> {
-    const SQLITE: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
-        WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-    const POSTGRES: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
-        WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL FOR UPDATE";
-    let sql = tx.in_dialect(SQLITE, POSTGRES);
+    static SQL: LazyLock<Dialects> = LazyLock::new(|| {
+        Dialects::locking(
+            "SELECT id, title, description, completed, created_at, updated_at FROM tasks
+            WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL FOR UPDATE",
+        )
+    });
+    let sql = tx.text_of(&SQL);
     Ok(tx.query(sql).bind(id.0).bind(owner.as_str()).fetch_optional().await?)
 }
 

@@ -40,15 +40,6 @@ pub struct Conversation {
 }
 from_row!(Conversation { id, agent, title, preview, created_at, updated_at, pinned, model, running; matching });
 
-/// The fields to change; `None` keeps a field.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ConversationChange<'a> {
-    pub title: Option<&'a str>,
-    pub pinned: Option<bool>,
-    /// `Some(None)`: the active model.
-    pub model: Option<Option<&'a str>>,
-}
-
 pub struct ConversationPage {
     pub conversations: Vec<Conversation>,
     /// The cursor of the next page; `None` on the last page.
@@ -182,51 +173,6 @@ impl Store {
         });
         let found = self.read(&SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
-    }
-
-    /// Sets the title, the pin and the model. `None` keeps a field.
-    pub async fn change_conversation(
-        &self,
-        owner: &UserId,
-        id: ConversationId,
-        change: ConversationChange<'_>,
-    ) -> Result<Conversation, StoreError> {
-        const SQL: &str = "UPDATE conversations SET title = COALESCE($3, title), pinned = COALESCE($4, pinned),
-                title_by = CASE WHEN $3 IS NULL THEN title_by ELSE 'user' END,
-                model = CASE WHEN $5 THEN $6 ELSE model END
-            WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-        let query = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(change.title).bind(change.pinned);
-        let n_changed = query.bind(change.model.is_some()).bind(change.model.flatten()).execute().await?;
-        if n_changed == 0 {
-            return Err(StoreError::NotFound);
-        }
-        self.conversation(owner, id).await
-    }
-
-    /// Returns a conflict while a turn runs, because its answer could not be stored.
-    pub async fn delete_conversation(&self, owner: &UserId, id: ConversationId) -> Result<(), StoreError> {
-        const MARK: &str =
-            "UPDATE conversations SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
-            RETURNING id";
-        const RUNNING: &str = "SELECT id FROM turns WHERE conversation_id = $1 AND status = 'running'";
-        let mut tx = self.begin().await?;
-        let marked: Option<(Uuid,)> =
-            tx.query(MARK).bind(id.0).bind(owner.as_str()).bind(self.clock.now()).fetch_optional().await?;
-        if marked.is_none() {
-            return Err(StoreError::NotFound);
-        }
-        let running: Option<(Uuid,)> = tx.query(RUNNING).bind(id.0).fetch_optional().await?;
-        if running.is_some() {
-            return Err(StoreError::Conflict("a turn is still running in this conversation; stop it first"));
-        }
-        tx.commit().await?;
-        Ok(())
-    }
-
-    pub async fn restore_conversation(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, StoreError> {
-        const SQL: &str = "UPDATE conversations SET deleted_at = NULL WHERE id = $1 AND user_id = $2";
-        self.write(SQL).bind(id.0).bind(owner.as_str()).execute().await?;
-        self.conversation(owner, id).await
     }
 }
 

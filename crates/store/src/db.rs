@@ -51,7 +51,8 @@ pub(crate) struct Dialects {
 impl Dialects {
     /// A statement that locks rows. SQLite has one writer, so it needs no such locks and does not know them.
     pub(crate) fn locking(sql: &str) -> Self {
-        let sqlite = sql.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "");
+        const LOCKS: [&str; 3] = [" FOR UPDATE SKIP LOCKED", " FOR NO KEY UPDATE", " FOR UPDATE"];
+        let sqlite = LOCKS.iter().fold(sql.to_owned(), |sql, lock| sql.replace(lock, ""));
         Self { sqlite, postgres: sql.to_owned() }
     }
 }

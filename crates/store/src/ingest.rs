@@ -7,7 +7,7 @@ use sqlx::types::Json;
 
 use super::{
     Claimed, Ending, Step, Store, StoreError,
-    db::{Dialects, Tx},
+    db::{Dialects, Sql, Tx},
     documents::{KNOWN_BY_ID, KnownRow, project},
     locks::{lock_documents_by_id, update_steps},
 };
@@ -173,32 +173,33 @@ async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreEr
     project(tx, &recordings).await
 }
 
+static SETTLE: Sql = Sql::new(|| settle(""));
+/// A new result replaces the earlier one. Without one, the earlier result stays.
+static SETTLE_DONE: Sql = Sql::new(|| settle(", result = $9, version = $10"));
+
+fn settle(result: &str) -> String {
+    format!(
+        "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7, settled_at = $8,
+            node = NULL, lease_until = NULL{result}
+        WHERE document_id = $1 AND step = $2 AND node = $3 AND state = 'running'"
+    )
+}
+
 /// Stores the outcome of one attempt and starts the next steps, unless this node no longer holds the step.
 async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &Ending) -> Result<(), StoreError> {
-    const SETTLE: &str = "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7,
-            result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
-            node = NULL, lease_until = NULL
-        WHERE document_id = $1 AND step = $2 AND node = $3 AND state = 'running'";
     let row = SettledRow::of(ending);
-    let n_settled = tx
-        .query(SETTLE)
-        .bind(id)
-        .bind(step.name())
-        .bind(node)
-        .bind(row.state)
-        .bind(row.uncounted)
-        .bind_in(row.wait)
-        .bind(row.error)
-        .bind(row.result.map(Json))
-        .bind(row.version)
-        .bind_now()
-        .execute()
-        .await?;
-    let is_new = matches!(ending, Ending::Done { .. });
+    let query = tx.query(if row.result.is_some() { &SETTLE_DONE } else { &SETTLE });
+    let query = query.bind(id).bind(step.name()).bind(node).bind(row.state).bind(row.uncounted).bind_in(row.wait);
+    let query = query.bind(row.error).bind_now();
+    let query = match row.result {
+        Some((result, version)) => query.bind(Json(result)).bind(version),
+        None => query,
+    };
+    let n_settled = query.execute().await?;
     if n_settled > 0
         && let Some(sql) = begin_after(step)
     {
-        tx.query(sql).bind(id).bind_now().bind(is_new).execute().await?;
+        tx.query(sql).bind(id).bind_now().bind(row.result.is_some()).execute().await?;
     }
     Ok(())
 }
@@ -208,16 +209,15 @@ struct SettledRow<'a> {
     uncounted: i32,
     wait: Duration,
     error: Option<&'a str>,
-    result: Option<&'a Value>,
-    version: Option<&'a str>,
+    /// A new result and its version.
+    result: Option<(&'a Value, &'a str)>,
 }
 
 impl<'a> SettledRow<'a> {
     fn of(ending: &'a Ending) -> Self {
-        let wait = Duration::ZERO;
-        let empty = Self { state: "done", uncounted: 0, wait, error: None, result: None, version: None };
+        let empty = Self { state: "done", uncounted: 0, wait: Duration::ZERO, error: None, result: None };
         match ending {
-            Ending::Done { result, version } => Self { result: Some(result), version: Some(version), ..empty },
+            Ending::Done { result, version } => Self { result: Some((result, version)), ..empty },
             Ending::Off => Self { state: "off", ..empty },
             Ending::Failed { error } => Self { state: "failed", error: Some(error), ..empty },
             Ending::Later { wait, counts, error } => {

@@ -6,6 +6,8 @@
 mod commands;
 #[path = "tidy/modules.rs"]
 mod modules;
+#[path = "tidy/names.rs"]
+mod names;
 #[path = "tidy/requirements.rs"]
 mod requirements;
 

@@ -13,7 +13,7 @@ use sqlx::types::Json;
 use super::{
     StoreError,
     db::{Sql, Tx},
-    found::{Found, assembled, overlaid},
+    found::{StepResults, assembled, overlaid},
 };
 use music::{Track, scope};
 
@@ -85,7 +85,7 @@ from_row!(KnownRow {
 impl KnownRow {
     /// The track with the results of all its steps.
     pub(crate) fn track(self) -> Result<Track, sqlx::Error> {
-        let found = Found {
+        let found = StepResults {
             lyrics: read(self.lyrics)?.zip(self.lyrics_at),
             features: read(self.features)?.zip(self.features_at),
             description: read(self.description)?,

@@ -11,7 +11,7 @@ use music::{Isrc, Track, TrackId, identity::same_length};
 /// A track that may be in a library. A recording is identified by its id, its code, its catalogue id, or its name and
 /// length.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct OwnCandidate {
     pub id: Option<TrackId>,
     pub isrc: Option<Isrc>,
     pub tidal_id: Option<String>,
@@ -19,7 +19,7 @@ pub struct Candidate {
     pub duration: Option<f64>,
 }
 
-impl From<&Track> for Candidate {
+impl From<&Track> for OwnCandidate {
     fn from(track: &Track) -> Self {
         Self {
             id: Some(track.id),
@@ -60,7 +60,7 @@ pub(crate) static OWNED: Sql = Sql::new(|| {
 
 impl Store {
     /// Which of these are in the library, directly or on a saved album: one query for any number.
-    pub async fn owned(&self, owner: &UserId, candidates: &[Candidate]) -> Result<Vec<bool>, StoreError> {
+    pub async fn owned(&self, owner: &UserId, candidates: &[OwnCandidate]) -> Result<Vec<bool>, StoreError> {
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
@@ -160,7 +160,7 @@ impl OwnedNames {
         owned
     }
 
-    fn has(&self, candidate: &Candidate) -> bool {
+    fn has(&self, candidate: &OwnCandidate) -> bool {
         let is_it = candidate.id.is_some_and(|id| self.ids.contains(&id.to_string()));
         let same_id = candidate.tidal_id.as_ref().is_some_and(|id| self.tidal_ids.contains(id));
         let same_code = || candidate.isrc.as_ref().is_some_and(|isrc| self.codes.contains(isrc.as_str()));
@@ -173,7 +173,7 @@ impl OwnedNames {
 }
 
 impl SameName {
-    fn has(&self, candidate: &Candidate) -> bool {
+    fn has(&self, candidate: &OwnCandidate) -> bool {
         let Some(length) = candidate.duration else { return true };
         let next = self.lengths.partition_point(|other| *other < length);
         let nearest = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|at| self.lengths.get(at));
@@ -192,9 +192,9 @@ mod tests {
         OwnedRow { recording_id: id.into(), isrc, tidal_id: Some(format!("t{id}")), name: name.into(), duration }
     }
 
-    fn candidate(isrc: Option<&str>, name: &str, duration: Option<f64>) -> Candidate {
+    fn candidate(isrc: Option<&str>, name: &str, duration: Option<f64>) -> OwnCandidate {
         let isrc: Option<Isrc> = isrc.map(|isrc| isrc.parse().unwrap());
-        Candidate { id: None, isrc, tidal_id: None, name: name.into(), duration }
+        OwnCandidate { id: None, isrc, tidal_id: None, name: name.into(), duration }
     }
 
     #[test]
@@ -208,18 +208,18 @@ mod tests {
         let owned = OwnedNames::of(rows);
         let other = TrackId::of_tidal("2");
         let cases = [
-            ("its id", Candidate { id: Some(id), ..candidate(None, "z", None) }, true),
-            ("another id", Candidate { id: Some(other), ..candidate(None, "z", None) }, false),
-            ("its catalogue id", Candidate { tidal_id: Some("tother".into()), ..candidate(None, "z", None) }, true),
+            ("its id", OwnCandidate { id: Some(id), ..candidate(None, "z", None) }, true),
+            ("another id", OwnCandidate { id: Some(other), ..candidate(None, "z", None) }, false),
+            ("its catalogue id", OwnCandidate { tidal_id: Some("tother".into()), ..candidate(None, "z", None) }, true),
             ("its code", candidate(Some("XSGUE2600001"), "z", None), true),
             (
                 "its code, as another movement",
-                Candidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "z", None) },
+                OwnCandidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "z", None) },
                 false,
             ),
             (
                 "its code and its name",
-                Candidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "a||x", Some(9.0)) },
+                OwnCandidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "a||x", Some(9.0)) },
                 true,
             ),
             ("its name and its length", candidate(None, "a||x", Some(201.0)), true),

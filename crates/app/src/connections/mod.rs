@@ -17,7 +17,7 @@ use tracing::{info, instrument, warn};
 
 pub use self::{
     check::Checked,
-    content::{NewConnection, Service},
+    content::{ConnectedService, NewConnection},
     provider_name::{ProviderLine, ProviderName, providers},
 };
 use self::{
@@ -30,7 +30,7 @@ use crate::{App, Error, Operator, config::Config, models};
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConnectionLine {
-    pub service: Service,
+    pub service: ConnectedService,
     pub state: ConnectionState,
     /// The settings of the server that are used instead, if `state` is `settings`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ pub enum ConnectionState {
 
 /// The stored connections that this process uses.
 #[derive(Default)]
-pub(crate) struct InUse(Mutex<BTreeMap<Service, Used>>);
+pub(crate) struct InUse(Mutex<BTreeMap<ConnectedService, Used>>);
 
 #[derive(Clone)]
 struct Used {
@@ -82,11 +82,11 @@ struct Stored {
 }
 
 impl InUse {
-    fn get(&self, service: Service) -> Option<Used> {
+    fn get(&self, service: ConnectedService) -> Option<Used> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&service).cloned()
     }
 
-    fn set(&self, service: Service, used: Option<Used>) {
+    fn set(&self, service: ConnectedService, used: Option<Used>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match used {
             Some(used) => _ = all.insert(service, used),
@@ -109,17 +109,17 @@ pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(
         };
         let over = connection.over(config.clone());
         let problem = match service {
-            Service::Model => {
+            ConnectedService::Model => {
                 with_model = Some(Box::new(over));
                 None
             }
-            Service::Catalogue => {
+            ConnectedService::Catalogue => {
                 config = over;
                 None
             }
             // An embedder that does not answer must not prevent the start, because the operator corrects the connection
             // on the page.
-            Service::Embedder => match check::embedder(&over).await {
+            ConnectedService::Embedder => match check::embedder(&over).await {
                 Ok(_) => {
                     config = over;
                     None
@@ -138,8 +138,8 @@ pub(crate) async fn apply(mut config: Config, store: &Store) -> anyhow::Result<(
 
 /// The settings with the connected model, if no setting takes precedence.
 pub(crate) async fn with_model(config: &Config, store: &Store) -> anyhow::Result<Option<Config>> {
-    let Some(stored) = stored(config, store).await?.remove(&Service::Model) else { return Ok(None) };
-    if !names_set(config, Service::Model).is_empty() {
+    let Some(stored) = stored(config, store).await?.remove(&ConnectedService::Model) else { return Ok(None) };
+    if !names_set(config, ConnectedService::Model).is_empty() {
         return Ok(None);
     }
     let connection = stored.connection.context(
@@ -148,7 +148,7 @@ pub(crate) async fn with_model(config: &Config, store: &Store) -> anyhow::Result
     Ok(Some(connection.over(config.clone())))
 }
 
-async fn stored(config: &Config, store: &Store) -> anyhow::Result<BTreeMap<Service, Stored>> {
+async fn stored(config: &Config, store: &Store) -> anyhow::Result<BTreeMap<ConnectedService, Stored>> {
     let rows = store.connections().await?;
     if rows.is_empty() {
         return Ok(BTreeMap::new());
@@ -162,13 +162,13 @@ async fn stored(config: &Config, store: &Store) -> anyhow::Result<BTreeMap<Servi
         serde_json::from_slice(&plain).ok()
     };
     let known = rows.iter().filter_map(|row| {
-        let service = Service::ALL.into_iter().find(|service| service.name() == row.service)?;
+        let service = ConnectedService::ALL.into_iter().find(|service| service.name() == row.service)?;
         Some((service, Stored { connection: read(row), updated_at: row.updated_at }))
     });
     Ok(known.collect())
 }
 
-fn names_set(config: &Config, service: Service) -> Vec<&'static str> {
+fn names_set(config: &Config, service: ConnectedService) -> Vec<&'static str> {
     service.settings().into_iter().filter(|name| config.set.contains(name)).collect()
 }
 
@@ -192,10 +192,10 @@ impl App {
     #[instrument(name = "connections.list", skip_all)]
     pub async fn connections(&self, _: &Operator) -> Result<Vec<ConnectionLine>, Error> {
         let stored = stored(&self.config, &self.store).await.map_err(cannot_read)?;
-        Ok(Service::ALL.into_iter().map(|service| self.line(service, stored.get(&service))).collect())
+        Ok(ConnectedService::ALL.into_iter().map(|service| self.line(service, stored.get(&service))).collect())
     }
 
-    fn line(&self, service: Service, stored: Option<&Stored>) -> ConnectionLine {
+    fn line(&self, service: ConnectedService, stored: Option<&Stored>) -> ConnectionLine {
         let settings = names_set(&self.config, service);
         let used = self.in_use.get(service);
         let state = match stored {
@@ -226,13 +226,18 @@ impl App {
     /// Stores a connection and replaces an earlier one. A model is used at once; the others are used from the next
     /// start on.
     #[instrument(name = "connections.connect", skip_all, fields(service = service.name()))]
-    pub async fn connect(&self, _: &Operator, service: Service, new: &NewConnection) -> Result<ConnectionLine, Error> {
+    pub async fn connect(
+        &self,
+        _: &Operator,
+        service: ConnectedService,
+        new: &NewConnection,
+    ) -> Result<ConnectionLine, Error> {
         let (connection, sealer) = self.prepared(service, new).await?;
         let plain = serde_json::to_vec(&connection).map_err(|error| cannot_read(error.into()))?;
         let sealed = sealer.seal(service.name(), &plain).map_err(|error| cannot_read(error.into()))?;
         let model = match service {
-            Service::Model => Some(self.built(&connection).await?),
-            Service::Catalogue | Service::Embedder => None,
+            ConnectedService::Model => Some(self.built(&connection).await?),
+            ConnectedService::Catalogue | ConnectedService::Embedder => None,
         };
         let since = self.store.put_connection(service.name(), &sealed).await?;
         if let (Some(model), Connection::Model { url, .. }) = (model, &connection) {
@@ -244,9 +249,9 @@ impl App {
 
     /// Removes a connection. The built-in model is used at once.
     #[instrument(name = "connections.disconnect", skip_all, fields(service = service.name()))]
-    pub async fn disconnect(&self, _: &Operator, service: Service) -> Result<(), Error> {
+    pub async fn disconnect(&self, _: &Operator, service: ConnectedService) -> Result<(), Error> {
         self.store.remove_connection(service.name()).await?;
-        if service == Service::Model && names_set(&self.config, service).is_empty() {
+        if service == ConnectedService::Model && names_set(&self.config, service).is_empty() {
             self.models.connect(None)?;
             self.in_use.set(service, None);
         }
@@ -258,7 +263,7 @@ impl App {
     pub async fn check_connection(
         &self,
         _: &Operator,
-        service: Service,
+        service: ConnectedService,
         new: Option<&NewConnection>,
     ) -> Result<Checked, Error> {
         let old = stored(&self.config, &self.store).await.map_err(cannot_read)?.remove(&service);
@@ -271,7 +276,7 @@ impl App {
         Ok(check::check(service, &connection, &self.config).await)
     }
 
-    async fn prepared(&self, service: Service, new: &NewConnection) -> Result<(Connection, Sealer), Error> {
+    async fn prepared(&self, service: ConnectedService, new: &NewConnection) -> Result<(Connection, Sealer), Error> {
         if !names_set(&self.config, service).is_empty() {
             return Err(Error::Conflict(SET));
         }

@@ -11,7 +11,7 @@ use std::sync::{
 };
 
 use engine::{Model, Usage};
-use providers::{Found, Http, LOCAL, discover};
+use providers::{Http, LOCAL, discover};
 use tracing::{info, instrument, warn};
 
 pub(crate) use self::choose::in_use;
@@ -25,7 +25,7 @@ use crate::{
     Error,
     config::{Config, Endpoint, ModelChoice},
 };
-pub use providers::{Capabilities, Found as FoundServer};
+pub use providers::{Capabilities, FoundServer};
 
 /// All models of a process. Clones share one state.
 #[derive(Clone)]
@@ -211,7 +211,7 @@ impl Models {
 impl Models {
     /// The model servers on the usual ports of this machine. They only get requests about themselves.
     #[instrument(name = "models.look", skip_all)]
-    pub async fn look(&self) -> Vec<Found> {
+    pub async fn look(&self) -> Vec<FoundServer> {
         discover(&self.0.http, &self.0.ports, Some(self.0.own_port)).await
     }
 
@@ -283,7 +283,7 @@ impl Models {
 
 /// Servers on the ports of the settings, for a command that starts no application.
 #[instrument(name = "models.servers", skip_all)]
-pub async fn servers(config: &Config) -> Vec<Found> {
+pub async fn servers(config: &Config) -> Vec<FoundServer> {
     match Http::new() {
         Ok(http) => discover(&http, &config.model_ports, Some(config.listen.port())).await,
         Err(_) => Vec::new(),
@@ -304,7 +304,7 @@ const MOST_NAMED: usize = 8;
 
 /// "Found Ollama on 11434 with 2 models (qwen2.5:7b, llama3.2); choose one in the page, with segue chat --choose MODEL, or
 /// set OPENAI_BASE_URL=…".
-pub fn said_of(found: &Found) -> String {
+pub fn said_of(found: &FoundServer) -> String {
     let port = found.base_url.trim_end_matches("/v1").rsplit(':').next().unwrap_or_default();
     let models = match found.models.len() {
         1 => "1 model".to_owned(),

@@ -1,6 +1,6 @@
 //! Connections to a model, the catalogue and an embedder, which operators set on the settings page.
 
-use app::connections::{Checked, ConnectionLine, NewConnection, ProviderLine, Service, providers};
+use app::connections::{Checked, ConnectedService, ConnectionLine, NewConnection, ProviderLine, providers};
 
 use super::prelude::*;
 
@@ -41,7 +41,7 @@ struct Connections {
 
 #[derive(Deserialize, JsonSchema)]
 struct ServicePath {
-    service: Service,
+    service: ConnectedService,
 }
 
 #[derive(Deserialize, JsonSchema)]

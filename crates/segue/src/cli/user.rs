@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::terminal::CommandOutput;
 use crate::{
-    auth::{keys::Key, passwords},
+    auth::{keys::RandomKey, passwords},
     error::ApiError,
 };
 
@@ -123,7 +123,7 @@ async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<CommandOutput
 }
 
 async fn invite(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
-    let key = Key::new("invite_")?;
+    let key = RandomKey::new("invite_")?;
     let expires_at = accounts.invite(&key.hash, TimeDelta::days(INVITATION_DAYS)).await?;
     eprintln!("The invitation is valid for one account and for {INVITATION_DAYS} days.");
     Ok(CommandOutput { json: json!({"invitation": key.text, "expiresAt": expires_at}), text: key.text })

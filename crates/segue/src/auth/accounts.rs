@@ -2,7 +2,7 @@
 
 use app::{
     Error,
-    services::accounts::{self as service, Account, AccountName, KeyHolder, KeyKind, NewKey},
+    services::accounts::{self as service, Account, CheckedName, KeyHolder, KeyKind, NewKey},
 };
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use chrono::TimeDelta;
@@ -93,7 +93,7 @@ impl AccountAuth {
         service: &service::Accounts,
         peer: Peer,
         invitation: &str,
-        name: AccountName,
+        name: &CheckedName,
         password: String,
     ) -> Result<(Account, Session), ApiError> {
         let subjects = Subjects::of("\0invitation", peer.address);

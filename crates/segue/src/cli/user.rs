@@ -6,7 +6,7 @@ use anyhow::Context;
 use app::{
     config::Config,
     services::{
-        accounts::{Account, AccountName, Accounts, checked_name},
+        accounts::{Account, AccountName, Accounts, CheckedName},
         admin::Admin,
     },
 };
@@ -76,8 +76,8 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn checked(name: &str) -> anyhow::Result<String> {
-    checked_name(AccountName::new(name)).map_err(|error| anyhow::anyhow!(ApiError::from(error).message))
+fn checked(name: &str) -> anyhow::Result<CheckedName> {
+    CheckedName::of(AccountName::new(name)).map_err(|error| anyhow::anyhow!(ApiError::from(error).message))
 }
 
 async fn add(accounts: &Accounts, name: &str, is_operator: bool) -> anyhow::Result<CommandOutput> {
@@ -86,9 +86,9 @@ async fn add(accounts: &Accounts, name: &str, is_operator: bool) -> anyhow::Resu
     if let Some(problem) = passwords::problem_with(&password) {
         anyhow::bail!("the password {problem}");
     }
-    let (name, hash) = (AccountName::new(&name), passwords::hash(&password)?);
+    let hash = passwords::hash(&password)?;
     let account =
-        if is_operator { accounts.add_operator(name, &hash).await? } else { accounts.add(name, &hash).await? };
+        if is_operator { accounts.add_operator(&name, &hash).await? } else { accounts.add(&name, &hash).await? };
     Ok(CommandOutput { text: format!("{} can sign in now.", account.name), json: json!({"user": account}) })
 }
 
@@ -116,7 +116,8 @@ async fn list(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
 
 async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<CommandOutput> {
     let name = checked(name)?;
-    let account = accounts.named(&name).await.with_context(|| format!("there is no account '{name}'"))?;
+    let name = name.as_str();
+    let account = accounts.named(name).await.with_context(|| format!("there is no account '{name}'"))?;
     accounts.remove(&account).await?;
     let text = format!("Removed {} and everything they owned.", account.name);
     Ok(CommandOutput { text, json: json!({"removed": account}) })

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use app::services::accounts::{AccountName, Accounts, KeyKind, NewKey};
+use app::services::accounts::{AccountName, Accounts, CheckedName, KeyKind, NewKey};
 use chrono::TimeDelta;
 use futures::TryStreamExt;
 use reqwest::{Method, Response, header};
@@ -20,7 +20,8 @@ async fn accounts_app() -> TestApp {
 }
 
 async fn add(accounts: &Accounts, name: &str) {
-    accounts.add(AccountName::new(name), &passwords::hash(PASSWORD).unwrap()).await.unwrap();
+    let name = CheckedName::of(AccountName::new(name)).unwrap();
+    accounts.add(&name, &passwords::hash(PASSWORD).unwrap()).await.unwrap();
 }
 
 /// A browser: it keeps one cookie and sends the origin of its page.

@@ -10,6 +10,8 @@ mod modules;
 mod names;
 #[path = "tidy/requirements.rs"]
 mod requirements;
+#[path = "tidy/store.rs"]
+mod store;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -94,7 +94,7 @@ type AgentTools = HashMap<&'static str, (Toolbox, Arc<[ToolSpec]>)>;
 pub struct App {
     pub config: Config,
     store: Store,
-    pub models: Models,
+    models: Models,
     /// The tools that a user may call without an agent.
     pub toolbox: Toolbox,
     /// Segue's own tools. Public documents contain only these.
@@ -134,7 +134,7 @@ impl App {
         let spawned = TaskTracker::new();
         let background_calls = BackgroundCalls::default();
         let meter = Meter::new(&store, token_limits(&config), &spawned, &background_calls);
-        let models = Models::open(&config, model, of_page.as_deref()).await.context("the models cannot be set up")?;
+        let models = Models::open(&config, model, of_page, &spawned).await.context("the models cannot be set up")?;
         let describer = Describer::new(models.clone(), meter.clone());
         let pipeline = Arc::new(Pipeline::new(
             store.clone(),

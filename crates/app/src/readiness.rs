@@ -7,7 +7,7 @@ use std::{
 };
 
 use engine::{End, FailureCode};
-use search::embed::{EmbedError, Embedder, Kind};
+use search::embed::{EmbedError, Embedder, TextKind};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -93,7 +93,7 @@ async fn look_at_index(indexing: &Indexing) -> Option<String> {
 /// The built-in embedder needs no check.
 async fn look_at_embedder(remote: Option<Arc<dyn Embedder>>) -> Option<String> {
     let remote = remote?;
-    match tokio::time::timeout(TIMEOUT, remote.embed(&["music".to_owned()], Kind::Query)).await {
+    match tokio::time::timeout(TIMEOUT, remote.embed(&["music".to_owned()], TextKind::Query)).await {
         Ok(Ok(_)) => None,
         Ok(Err(EmbedError::Away(_))) => Some("the embeddings server does not answer".into()),
         Ok(Err(_)) => Some("the embeddings server cannot be used; `segue doctor` says why".into()),

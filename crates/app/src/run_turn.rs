@@ -11,6 +11,7 @@ use engine::{
     mutants::{Mutant, planted},
 };
 use futures::future::BoxFuture;
+use offline::OfflineModel;
 use store::{Purpose, StoreError};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::error;
@@ -168,7 +169,7 @@ impl App {
         };
         let claims = Claims::of(job.agent, &turn.prompt);
         // The offline model needs no check of claims, because it only reports results of tools.
-        let reviewer = (model.id() != "offline").then_some(&claims as &dyn Reviewer);
+        let reviewer = (model.id() != OfflineModel::ID).then_some(&claims as &dyn Reviewer);
         // A reply that an earlier node began continues as the same step.
         job.sent.begin_step(last_step(&live.events()));
         let mut emit = |kind| {

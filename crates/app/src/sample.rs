@@ -31,35 +31,37 @@ pub struct Loaded {
     pub n_added: u64,
 }
 
-/// Loads the sample once, into an installation that has never contained a track. In an installation with several users
-/// no library is changed: every user finds the sample until they remove it.
-#[instrument(name = "sample.offer", skip_all)]
-pub async fn offer(library: &Library, owner: Option<&UserId>) -> Result<bool, Error> {
-    if !library.take_sample_offer().await? {
-        return Ok(false);
-    }
-    match owner {
-        Some(owner) => _ = load(&Operator::of_this_machine(), library, owner).await?,
-        None => {
-            let all: Vec<Track> = tracks().into_iter().map(|sample| sample.track).collect();
-            library.put_tracks(&all).await?;
+impl Library {
+    /// Loads the sample once, into an installation that has never contained a track. In an installation with several users
+    /// no library is changed: every user finds the sample until they remove it.
+    #[instrument(name = "sample.offer", skip_all)]
+    pub async fn offer_sample(&self, owner: Option<&UserId>) -> Result<bool, Error> {
+        if !self.take_sample_offer().await? {
+            return Ok(false);
         }
+        match owner {
+            Some(owner) => _ = self.load_sample(&Operator::of_this_machine(), owner).await?,
+            None => {
+                let all: Vec<Track> = tracks().into_iter().map(|sample| sample.track).collect();
+                self.put_tracks(&all).await?;
+            }
+        }
+        Ok(true)
     }
-    Ok(true)
-}
 
-/// Loads the sample tracks and adds a third of them to a library. Every user of the installation finds its tracks, so only
-/// an operator may load them. A second call changes nothing: a track that the owner has removed since stays removed.
-#[instrument(name = "sample.load", skip_all, fields(user.id = %owner))]
-pub async fn load(_: &Operator, library: &Library, owner: &UserId) -> Result<Loaded, Error> {
-    library.restore_sample(owner).await?;
-    library.take_sample_offer().await?;
-    let sample = tracks();
-    let all: Vec<Track> = sample.iter().map(|sample| sample.track.clone()).collect();
-    let n_new = library.put_tracks(&all).await?;
-    let owned: Vec<Track> = sample.into_iter().filter(|sample| sample.in_library).map(|sample| sample.track).collect();
-    let n_added = library.add_new_tracks(owner, &owned).await?;
-    Ok(Loaded { n_tracks: all.len(), n_new, n_added })
+    /// Loads the sample tracks and adds a third of them to a library. Every user of the installation finds its tracks, so only
+    /// an operator may load them. A second call changes nothing: a track that the owner has removed since stays removed.
+    #[instrument(name = "sample.load", skip_all, fields(user.id = %owner))]
+    pub async fn load_sample(&self, _: &Operator, owner: &UserId) -> Result<Loaded, Error> {
+        self.restore_sample(owner).await?;
+        self.take_sample_offer().await?;
+        let sample = tracks();
+        let all: Vec<Track> = sample.iter().map(|sample| sample.track.clone()).collect();
+        let n_new = self.put_tracks(&all).await?;
+        let owned = sample.into_iter().filter(|sample| sample.in_library).map(|sample| sample.track);
+        let n_added = self.add_new_tracks(owner, &owned.collect::<Vec<Track>>()).await?;
+        Ok(Loaded { n_tracks: all.len(), n_new, n_added })
+    }
 }
 
 fn tracks() -> Vec<SampleTrack> {

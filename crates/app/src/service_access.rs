@@ -1,19 +1,25 @@
 //! The services of `App`, and methods for the process as a whole.
 
+use std::sync::Arc;
+
 use engine::UserId;
 use futures::Stream;
 use tokio::task::JoinHandle;
 use tracing::instrument;
 
 use crate::{
-    App, Error, Operator, export,
+    App, Error,
+    config::AuthMode,
+    connections::Connections,
+    export,
     import::Given,
     library::Library,
-    models,
+    models::Models,
     services::{
-        accounts::Accounts, conversations::Conversations, folders::Folders, imports::Imports, playlists::Playlists,
-        tasks::Tasks, trash::Trash, undo::Undo,
+        accounts::Accounts, consents::Consents, conversations::Conversations, folders::Folders, imports::Imports,
+        playlists::Playlists, tasks::Tasks, trash::Trash, undo::Undo,
     },
+    usage_today::DailyUsage,
 };
 
 impl App {
@@ -67,18 +73,37 @@ impl App {
         export::pieces(self.store.clone(), owner.clone(), self.exports.clone())
     }
 
-    /// Selects a model server of this machine, or the built-in model. The selected one is probed in the background.
-    #[instrument(name = "models.select_and_probe", skip_all)]
-    pub async fn select_model(&self, _: &Operator, choice: Option<models::Selected>) -> Result<(), Error> {
-        self.models.select(choice).await?;
-        let models = self.models.clone();
-        self.spawn(async move { models.probe_selected().await });
-        Ok(())
+    pub fn models(&self) -> &Models {
+        &self.models
+    }
+
+    pub fn connections(&self) -> Connections<'_> {
+        Connections { config: &self.config, store: &self.store, models: &self.models, in_use: &self.in_use }
+    }
+
+    pub fn consents(self: &Arc<Self>) -> Consents<'_> {
+        Consents(self)
+    }
+
+    pub fn usage(&self) -> DailyUsage<'_> {
+        DailyUsage { store: &self.store, models: &self.models, tokens_per_day: self.meter.limits.per_day }
     }
 
     /// Whether the Tidal catalogue can be searched.
     pub fn has_catalogue(&self) -> bool {
         self.services.library.tidal.is_configured()
+    }
+
+    /// Optional features that are on.
+    pub fn features(&self) -> Vec<&'static str> {
+        let mut features = vec!["import", "ingest"];
+        if self.has_catalogue() {
+            features.push("catalogue");
+        }
+        if self.config.auth == AuthMode::Accounts {
+            features.push("accounts");
+        }
+        features
     }
 
     #[instrument(name = "database.ping", skip_all)]

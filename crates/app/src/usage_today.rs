@@ -4,7 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
 use tracing::instrument;
 
-use crate::{App, Error};
+use store::Store;
+
+use crate::{Error, models::Models};
 
 pub struct UsageToday {
     /// Input and output tokens. With a limit, exactly what counts against it.
@@ -17,11 +19,18 @@ pub struct UsageToday {
     pub resets_at: DateTime<Utc>,
 }
 
-impl App {
+pub struct DailyUsage<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) models: &'a Models,
+    /// 0: no limit.
+    pub(crate) tokens_per_day: u64,
+}
+
+impl DailyUsage<'_> {
     #[instrument(name = "usage.today", skip_all, fields(user.id = %owner))]
-    pub async fn usage_today(&self, owner: &UserId) -> Result<UsageToday, Error> {
+    pub async fn today(&self, owner: &UserId) -> Result<UsageToday, Error> {
         let spent = self.store.spent_today(owner).await?;
-        let tokens_per_day = Some(self.meter.limits.per_day).filter(|limit| *limit > 0);
+        let tokens_per_day = Some(self.tokens_per_day).filter(|limit| *limit > 0);
         let costs = spent
             .answers
             .iter()

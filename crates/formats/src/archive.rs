@@ -10,14 +10,14 @@ use std::{
 
 use zip::{ZipArchive, read::ZipFile};
 
-use super::{Gathered, ImportError, Kind, Unrecognised, folder_import, gather_upload};
+use super::{FormatKind, Gathered, ImportError, Unrecognised, folder_import, gather_upload};
 
 /// One file and everything that was read from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GatheredFile {
     /// The file name; inside an archive, the path in the archive.
     pub name: String,
-    pub kind: Kind,
+    pub kind: FormatKind,
     pub gathered: Gathered,
 }
 

@@ -10,7 +10,7 @@ use lofty::file::FileType;
 
 /// The role of a file in a music folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum FileRole {
     Audio,
     /// An export or a playlist, by its extension. Its content decides which.
     Export,
@@ -50,9 +50,9 @@ impl Skip {
 
 /// One item in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FolderItem {
     pub path: PathBuf,
-    pub what: Result<Role, Skip>,
+    pub what: Result<FileRole, Skip>,
 }
 
 /// Everything below `folder`, depth first, sorted by name. A folder that cannot be read is one skipped item.
@@ -67,19 +67,19 @@ pub struct Walk {
 
 enum Pending {
     Folder(PathBuf),
-    Found(Found),
+    Found(FolderItem),
 }
 
 impl Iterator for Walk {
-    type Item = Found;
+    type Item = FolderItem;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<FolderItem> {
         loop {
             match self.pending.pop_front()? {
                 Pending::Found(found) => return Some(found),
                 Pending::Folder(path) => match inside(&path) {
                     Ok(inside) => inside.into_iter().rev().for_each(|pending| self.pending.push_front(pending)),
-                    Err(error) => return Some(Found { what: Err(Skip::Unreadable(error.to_string())), path }),
+                    Err(error) => return Some(FolderItem { what: Err(Skip::Unreadable(error.to_string())), path }),
                 },
             }
         }
@@ -94,7 +94,7 @@ fn inside(folder: &Path) -> io::Result<Vec<Pending>> {
 
 fn pending(entry: &fs::DirEntry) -> Option<Pending> {
     let path = entry.path();
-    let found = |what| Some(Pending::Found(Found { path: path.clone(), what }));
+    let found = |what| Some(Pending::Found(FolderItem { path: path.clone(), what }));
     if is_junk(&entry.file_name().to_string_lossy()) {
         return found(Err(Skip::Junk));
     }
@@ -126,24 +126,24 @@ fn is_junk(name: &str) -> bool {
 }
 
 /// Determined by the name alone.
-pub fn role(path: &Path) -> Result<Role, Skip> {
+pub fn role(path: &Path) -> Result<FileRole, Skip> {
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
     match extension.as_str() {
-        "lrc" => Ok(Role::Lyrics),
-        "cue" => Ok(Role::CueSheet),
-        "zip" => Ok(Role::Archive),
+        "lrc" => Ok(FileRole::Lyrics),
+        "cue" => Ok(FileRole::CueSheet),
+        "zip" => Ok(FileRole::Archive),
         "jpg" | "jpeg" | "png" | "webp"
             if matches!(stem.as_str(), "cover" | "folder" | "front" | "album" | "albumart") =>
         {
-            Ok(Role::Artwork)
+            Ok(FileRole::Artwork)
         }
         "csv" | "tsv" | "txt" | "json" | "jsonl" | "xml" | "xspf" | "jspf" | "m3u" | "m3u8" | "pls" | "wpl" | "nml" => {
-            Ok(Role::Export)
+            Ok(FileRole::Export)
         }
         "wma" | "asf" | "dsf" | "dff" | "mid" | "midi" | "ra" | "ram" | "rm" | "m4p" | "aax" | "aa" | "amr" | "tta"
         | "mka" | "ac3" | "dts" | "au" | "mod" | "xm" | "it" | "s3m" => Err(Skip::UnsupportedAudio),
-        _ if FileType::from_path(path).is_some() => Ok(Role::Audio),
+        _ if FileType::from_path(path).is_some() => Ok(FileRole::Audio),
         _ => Err(Skip::Other),
     }
 }

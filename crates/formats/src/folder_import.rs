@@ -9,9 +9,9 @@ use std::{
 };
 
 use super::{
-    FIRST_BYTES, Gathered, GatheredFile, ImportError, Kind, archive, audio,
+    FIRST_BYTES, FormatKind, Gathered, GatheredFile, ImportError, archive, audio,
     content_hash::content_hash,
-    folder::{Role, Skip, walk},
+    folder::{FileRole, Skip, walk},
     format::AUDIO_ID,
     formats::cue::Sheet,
     gather, gather_upload,
@@ -52,7 +52,7 @@ pub(crate) fn gather_folder(folder: &Path, scratch: &Path) -> Vec<GatheredFile> 
         }
     }
     let name = archive::file_name(folder);
-    let kind = Kind::with_id(AUDIO_ID).expect("the list of formats has it");
+    let kind = FormatKind::with_id(AUDIO_ID).expect("the list of formats has it");
     let mut files = vec![GatheredFile { name, kind, gathered: audio.gathered }];
     files.extend(others);
     // Added only if it is not empty: a folder of exports has no audio.
@@ -67,7 +67,7 @@ pub(crate) fn gather_folder(folder: &Path, scratch: &Path) -> Vec<GatheredFile> 
 }
 
 /// One audio file by its path, with the files that belong to it; `None` if it is not audio.
-pub(crate) fn gather_audio_path(path: &Path) -> Result<Option<(Kind, Gathered)>, ImportError> {
+pub(crate) fn gather_audio_path(path: &Path) -> Result<Option<(FormatKind, Gathered)>, ImportError> {
     let mut first = vec![];
     File::open(path)?.take(FIRST_BYTES as u64).read_to_end(&mut first)?;
     match super::recognise(&first, &archive::file_name(path)) {
@@ -96,7 +96,7 @@ pub fn audio_of_sheet(path: &Path) -> Option<PathBuf> {
 
 fn export(path: &Path, scratch: &Path) -> Result<Vec<GatheredFile>, ImportError> {
     let name = archive::file_name(path);
-    if super::folder::role(path) == Ok(Role::Archive) {
+    if super::folder::role(path) == Ok(FileRole::Archive) {
         return archive::gather_uploaded(File::open(path)?, &name, scratch);
     }
     let (kind, gathered) = gather_upload(File::open(path)?, &name)?;
@@ -120,16 +120,16 @@ impl Contents {
         let mut contents = Self::default();
         for found in walk(folder) {
             match found.what {
-                Ok(Role::Audio) => contents.audio.push(found.path),
-                Ok(Role::Export) => contents.exports.push(found.path),
-                Ok(Role::Archive) => contents.archives.push(found.path),
-                Ok(Role::CueSheet) => contents.sheets.push(found.path),
-                Ok(Role::Artwork) => {
+                Ok(FileRole::Audio) => contents.audio.push(found.path),
+                Ok(FileRole::Export) => contents.exports.push(found.path),
+                Ok(FileRole::Archive) => contents.archives.push(found.path),
+                Ok(FileRole::CueSheet) => contents.sheets.push(found.path),
+                Ok(FileRole::Artwork) => {
                     let folder = found.path.parent().unwrap_or(&found.path).to_owned();
                     contents.artwork.entry(folder).or_insert(found.path);
                 }
                 // Read together with its audio file.
-                Ok(Role::Lyrics) => {}
+                Ok(FileRole::Lyrics) => {}
                 Err(skip) => contents.skipped.push((found.path, skip)),
             }
         }

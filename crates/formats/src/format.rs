@@ -41,9 +41,9 @@ pub(crate) enum Holds {
 
 /// The format of a file, as a value that can be stored.
 #[derive(Clone, Copy)]
-pub struct Kind(&'static Format);
+pub struct FormatKind(&'static Format);
 
-impl Kind {
+impl FormatKind {
     /// Every format, in the order of recognition.
     pub fn all() -> impl Iterator<Item = Self> {
         FORMATS.iter().map(Self)
@@ -76,39 +76,39 @@ impl Kind {
 
 pub(crate) const AUDIO_ID: &str = "audio";
 
-impl PartialEq for Kind {
+impl PartialEq for FormatKind {
     fn eq(&self, other: &Self) -> bool {
         self.id() == other.id()
     }
 }
 
-impl Eq for Kind {}
+impl Eq for FormatKind {}
 
-impl Hash for Kind {
+impl Hash for FormatKind {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.id().hash(state);
     }
 }
 
-impl fmt::Debug for Kind {
+impl fmt::Debug for FormatKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FormatKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0.name)
     }
 }
 
-impl Serialize for Kind {
+impl Serialize for FormatKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.id())
     }
 }
 
-impl<'de> Deserialize<'de> for Kind {
+impl<'de> Deserialize<'de> for FormatKind {
     /// A row may contain the id of a format that was removed, or that a newer version added. Its entries are still
     /// valid.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -134,12 +134,12 @@ mod tests {
 
     #[test]
     fn every_format_has_a_unique_id_and_is_stored_by_it() {
-        let ids: HashSet<_> = Kind::all().map(Kind::id).collect();
+        let ids: HashSet<_> = FormatKind::all().map(FormatKind::id).collect();
         assert_eq!(ids.len(), FORMATS.len());
-        for kind in Kind::all() {
+        for kind in FormatKind::all() {
             let stored = serde_json::to_string(&kind).unwrap();
             assert_eq!(stored, format!("{:?}", kind.id()));
-            assert_eq!(serde_json::from_str::<Kind>(&stored).unwrap(), kind);
+            assert_eq!(serde_json::from_str::<FormatKind>(&stored).unwrap(), kind);
         }
     }
 
@@ -171,8 +171,11 @@ mod tests {
             ("audio", "audio file"),
         ];
         for (id, name) in stored {
-            assert_eq!(Kind::with_id(id).map(|kind| kind.to_string()).as_deref(), Some(name));
+            assert_eq!(FormatKind::with_id(id).map(|kind| kind.to_string()).as_deref(), Some(name));
         }
-        assert_eq!(serde_json::from_str::<Kind>("\"minidisc\"").unwrap().to_string(), "file of an unknown format");
+        assert_eq!(
+            serde_json::from_str::<FormatKind>("\"minidisc\"").unwrap().to_string(),
+            "file of an unknown format"
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::{
-    format::Kind,
+    format::FormatKind,
     track::{Entry, ImportedTrack, LineError, Problem},
 };
 
@@ -138,7 +138,7 @@ impl Gathering<'_> {
 
 impl Gathered {
     /// Why this file cannot produce any track, if that is so: an import of nothing is not a success.
-    pub fn warning(&self, kind: Kind) -> Option<String> {
+    pub fn warning(&self, kind: FormatKind) -> Option<String> {
         if !self.tracks.is_empty() || !self.albums.is_empty() {
             return None;
         }

@@ -42,7 +42,7 @@ pub use self::{
     content_hash::content_hash,
     details::Details,
     folder_import::{audio_of_sheet, tracks_of_file},
-    format::Kind,
+    format::FormatKind,
     formula::formula_guarded,
     gather::{Gathered, MOST_LYRICS, MOST_TRACKS, gather},
     path_names::PathNames,
@@ -71,7 +71,10 @@ pub enum ImportError {
 }
 
 /// Everything in one file. Tags of audio files are read by seeking, without reading the whole file.
-pub fn gather_upload(mut source: impl Read + Seek + 'static, file_name: &str) -> Result<(Kind, Gathered), ImportError> {
+pub fn gather_upload(
+    mut source: impl Read + Seek + 'static,
+    file_name: &str,
+) -> Result<(FormatKind, Gathered), ImportError> {
     let kind = kind_of(&mut source, file_name)?;
     if kind.is_audio() {
         let hash = content_hash(&mut source)?;
@@ -87,7 +90,7 @@ pub fn gather_upload(mut source: impl Read + Seek + 'static, file_name: &str) ->
 }
 
 /// The kind of a file. The source is at its beginning afterwards.
-fn kind_of(source: &mut (impl Read + Seek), file_name: &str) -> Result<Kind, ImportError> {
+fn kind_of(source: &mut (impl Read + Seek), file_name: &str) -> Result<FormatKind, ImportError> {
     let mut first = vec![];
     source.by_ref().take(FIRST_BYTES as u64).read_to_end(&mut first)?;
     source.rewind()?;
@@ -105,7 +108,7 @@ fn playlist_name(file_name: &str) -> Option<String> {
 /// The entries of a file of a known kind, in bounded memory: returned entries are not kept.
 ///
 /// The last entry may be a [`Problem::Broken`]: then the rest of the file could not be read.
-pub fn read(kind: Kind, source: impl Read + 'static) -> impl Iterator<Item = Entry> {
+pub fn read(kind: FormatKind, source: impl Read + 'static) -> impl Iterator<Item = Entry> {
     let since_last_entry = SinceLastEntry::default();
     let source: Box<dyn Read> = Box::new(source);
     let text = BufReader::new(Text::new(source, since_last_entry.clone()));

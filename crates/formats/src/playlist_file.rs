@@ -8,7 +8,7 @@ use music::{Isrc, TrackId};
 
 /// The content of a playlist file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Playlist {
+pub struct PlaylistContents {
     pub title: String,
     pub tracks: Vec<Entry>,
 }
@@ -65,7 +65,7 @@ impl Format {
         }
     }
 
-    pub fn write(self, playlist: &Playlist) -> String {
+    pub fn write(self, playlist: &PlaylistContents) -> String {
         match self {
             Self::M3u8 => m3u8(playlist),
             Self::Xspf => xspf(playlist),
@@ -101,7 +101,7 @@ fn tidal_page(id: &str) -> String {
     page.into()
 }
 
-fn m3u8(playlist: &Playlist) -> String {
+fn m3u8(playlist: &PlaylistContents) -> String {
     let mut file = format!("#EXTM3U\n#PLAYLIST:{}\n", one_line(&playlist.title));
     for entry in &playlist.tracks {
         let seconds = entry.duration.map_or(-1, |seconds| seconds.round() as i64);
@@ -118,7 +118,7 @@ fn m3u8(playlist: &Playlist) -> String {
     file
 }
 
-fn xspf(playlist: &Playlist) -> String {
+fn xspf(playlist: &PlaylistContents) -> String {
     let mut file = Writer::new_with_indent(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_vec(), b' ', 2);
     let root = file.create_element("playlist").with_attributes([("version", "1"), ("xmlns", "http://xspf.org/ns/0/")]);
     let written = root.write_inner_content(|file| {
@@ -158,7 +158,7 @@ fn element(file: &mut Writer<Vec<u8>>, name: &str, text: &str) -> std::io::Resul
     file.create_element(name).write_text_content(BytesText::new(&text)).map(|_| ())
 }
 
-fn jspf(playlist: &Playlist) -> String {
+fn jspf(playlist: &PlaylistContents) -> String {
     let tracks: Vec<_> = playlist
         .tracks
         .iter()
@@ -185,7 +185,7 @@ fn jspf(playlist: &Playlist) -> String {
     format!("{:#}\n", json!({"playlist": {"title": playlist.title, "track": tracks}}))
 }
 
-fn csv(playlist: &Playlist) -> String {
+fn csv(playlist: &PlaylistContents) -> String {
     let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(vec![]);
     let rows = playlist.tracks.iter().map(|entry| {
         let text = |text: Option<&str>| formula_guarded(text.unwrap_or_default()).into_owned();
@@ -221,7 +221,7 @@ mod tests {
 
     use super::*;
 
-    fn playlist() -> Playlist {
+    fn playlist() -> PlaylistContents {
         let entry = |code: &str, title: &str, artist: &str| Entry {
             isrc: Some(code.parse().unwrap()),
             id: TrackId::of_isrc(&code.parse().unwrap()),
@@ -233,7 +233,7 @@ mod tests {
             location: None,
             note: None,
         };
-        Playlist {
+        PlaylistContents {
             title: "Rain & <Wind>\nlate".into(),
             tracks: vec![
                 Entry {

@@ -2,7 +2,7 @@
 
 use super::{
     beginning::{Beginning, Shape},
-    format::Kind,
+    format::FormatKind,
 };
 
 /// Why a file cannot be imported, and what its owner can do.
@@ -21,9 +21,9 @@ pub enum Unrecognised {
 }
 
 /// Determines the format from the first bytes of a file (up to [`super::FIRST_BYTES`]) and its name.
-pub fn recognise(first: &[u8], file_name: &str) -> Result<Kind, Unrecognised> {
+pub fn recognise(first: &[u8], file_name: &str) -> Result<FormatKind, Unrecognised> {
     let beginning = Beginning::new(first, file_name);
-    Kind::of(&beginning).ok_or_else(|| refusal(&beginning))
+    FormatKind::of(&beginning).ok_or_else(|| refusal(&beginning))
 }
 
 fn refusal(beginning: &Beginning) -> Unrecognised {

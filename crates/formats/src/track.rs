@@ -7,7 +7,7 @@ use super::{
     details::Details,
     spelling::{clean, split_at_dash},
 };
-use music::{AudioFeatures, Isrc, isrc::Doubt};
+use music::{AudioFeatures, Isrc, isrc::IsrcDoubt};
 
 /// One track of a file. Everything except the line may be missing; an entry has at least a title, a code or an id of
 /// some service.
@@ -194,8 +194,8 @@ impl ImportedTrack {
         for code in Isrc::all_in(field) {
             let refused = match code {
                 Ok(isrc) => match isrc.doubt() {
-                    Some(doubt @ (Doubt::Barcode | Doubt::Placeholder)) => doubt.to_string(),
-                    Some(Doubt::Misread(_) | Doubt::Unusual) | None => {
+                    Some(doubt @ (IsrcDoubt::Barcode | IsrcDoubt::Placeholder)) => doubt.to_string(),
+                    Some(IsrcDoubt::Misread(_) | IsrcDoubt::Unusual) | None => {
                         if !self.isrcs.contains(&isrc) {
                             self.isrcs.push(isrc);
                         }

@@ -9,7 +9,7 @@ use std::{
 use super::{
     ImportError, Unrecognised,
     archive::{LIMITS, each_member, file_name},
-    folder::{Role, walk},
+    folder::{FileRole, walk},
     kind_of,
 };
 
@@ -49,7 +49,7 @@ pub fn visit_audio_at(path: &Path, scratch: &Path, visit: &mut Visit<'_>) -> io:
     if !path.is_dir() {
         return visit_one(path).map(drop);
     }
-    let audio = walk(path).filter(|found| matches!(found.what, Ok(Role::Audio | Role::Archive)));
+    let audio = walk(path).filter(|found| matches!(found.what, Ok(FileRole::Audio | FileRole::Archive)));
     for found in audio {
         if visit_one(&found.path).is_ok_and(|is_next_wanted| !is_next_wanted) {
             break;

@@ -4,7 +4,7 @@
 
 use std::{fs, io::Cursor};
 
-use formats::Kind;
+use formats::FormatKind;
 
 /// Generates plays on demand, so that only the memory of the parser is measured.
 struct EndlessHistory {
@@ -44,7 +44,8 @@ fn a_long_history_is_read_in_bounded_memory() {
     let before = peak_memory();
     let n_plays = std::env::var("HISTORY_PLAYS").map_or(30_000, |n| n.parse().unwrap());
     let history = EndlessHistory { n_left: n_plays, ready: Cursor::new(b"[".to_vec()) };
-    let gathered = formats::gather(formats::read(Kind::with_id("spotifyExtendedHistory").unwrap(), history)).unwrap();
+    let gathered =
+        formats::gather(formats::read(FormatKind::with_id("spotifyExtendedHistory").unwrap(), history)).unwrap();
     assert_eq!(gathered.tracks.len(), 500);
     assert_eq!(gathered.tracks.iter().map(|track| track.n_plays).sum::<u32>(), n_plays);
     let grown = peak_memory() - before;

@@ -21,7 +21,7 @@ pub struct NotAnIsrc(pub String);
 
 /// Why a code of the right length is probably a mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Doubt {
+pub enum IsrcDoubt {
     #[error("twelve digits are a barcode (UPC), not an ISRC")]
     Barcode,
     #[error("this is a placeholder, not the code of a recording")]
@@ -54,18 +54,18 @@ impl Isrc {
     }
 
     /// Why this code is probably wrong, if there is a reason. It may still be looked up.
-    pub fn doubt(&self) -> Option<Doubt> {
+    pub fn doubt(&self) -> Option<IsrcDoubt> {
         if is_placeholder(&self.0) {
-            return Some(Doubt::Placeholder);
+            return Some(IsrcDoubt::Placeholder);
         }
         if self.0.bytes().all(|b| b.is_ascii_digit()) {
-            return Some(Doubt::Barcode);
+            return Some(IsrcDoubt::Barcode);
         }
         if is_standard(&self.0) {
             return None;
         }
         let repaired = swap_lookalikes(&self.0);
-        Some(if is_standard(&repaired) { Doubt::Misread(Self(repaired)) } else { Doubt::Unusual })
+        Some(if is_standard(&repaired) { IsrcDoubt::Misread(Self(repaired)) } else { IsrcDoubt::Unusual })
     }
 }
 
@@ -211,18 +211,18 @@ mod tests {
 
     #[test]
     fn a_suspicious_code_is_reported_and_never_changed() {
-        let misread = |code: &str| Some(Doubt::Misread(Isrc(code.into())));
+        let misread = |code: &str| Some(IsrcDoubt::Misread(Isrc(code.into())));
         let codes = [
             ("USRC12345678", None),
             ("TCABX1234567", None),
             ("USRC1234567O", misread("USRC12345670")),
             ("U5RC12345678", misread("USRC12345678")),
             ("1TABC12l4567", misread("ITABC1214567")),
-            ("602475093060", Some(Doubt::Barcode)),
-            ("000000000000", Some(Doubt::Placeholder)),
-            ("XXXXXXXXXXXX", Some(Doubt::Placeholder)),
-            ("US0002600000", Some(Doubt::Placeholder)),
-            ("USRC1234ABCD", Some(Doubt::Unusual)),
+            ("602475093060", Some(IsrcDoubt::Barcode)),
+            ("000000000000", Some(IsrcDoubt::Placeholder)),
+            ("XXXXXXXXXXXX", Some(IsrcDoubt::Placeholder)),
+            ("US0002600000", Some(IsrcDoubt::Placeholder)),
+            ("USRC1234ABCD", Some(IsrcDoubt::Unusual)),
         ];
         for (code, doubt) in codes {
             assert_eq!(code.parse::<Isrc>().unwrap().doubt(), doubt, "{code}");

@@ -9,6 +9,8 @@ mod say;
 mod scene;
 mod tasks;
 
+pub use self::tasks::{LONGEST_DESCRIPTION, LONGEST_TITLE};
+
 use std::sync::LazyLock;
 
 use engine::{Delta, Message, Model, ModelError, Prompt, Usage};
@@ -27,9 +29,13 @@ static LANGUAGE: LazyLock<Language> = LazyLock::new(Language::new);
 #[derive(Clone, Default)]
 pub struct OfflineModel;
 
+impl OfflineModel {
+    pub const ID: &str = "offline";
+}
+
 impl Model for OfflineModel {
     fn id(&self) -> &str {
-        "offline"
+        Self::ID
     }
 
     fn reply(&self, prompt: &Prompt) -> BoxStream<'static, Result<Delta, ModelError>> {

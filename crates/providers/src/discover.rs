@@ -19,7 +19,7 @@ const WITHIN: Duration = Duration::from_millis(300);
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct FoundServer {
     pub family: servers::Family,
     /// In the form that `OPENAI_BASE_URL` expects.
     pub base_url: String,
@@ -28,12 +28,16 @@ pub struct Found {
 
 /// The model servers on these loopback ports, in the order of the ports. `own_port` is skipped, because Segue listens
 /// there.
-pub async fn discover(http: &Http, ports: &[u16], own_port: Option<u16>) -> Vec<Found> {
+pub async fn discover(http: &Http, ports: &[u16], own_port: Option<u16>) -> Vec<FoundServer> {
     let others = ports.iter().filter(|port| Some(**port) != own_port);
     let found = join_all(others.map(async |port| {
         let root = Url::parse(&format!("http://127.0.0.1:{port}")).ok()?;
         let server = servers::look(http, &root, &HeaderMap::new(), WITHIN).await?;
-        Some(Found { family: server.family, base_url: format!("http://127.0.0.1:{port}/v1"), models: server.models })
+        Some(FoundServer {
+            family: server.family,
+            base_url: format!("http://127.0.0.1:{port}/v1"),
+            models: server.models,
+        })
     }));
     found.await.into_iter().flatten().collect()
 }

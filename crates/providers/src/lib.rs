@@ -21,7 +21,7 @@ mod text_calls;
 mod unfold;
 
 pub use anthropic::AnthropicModel;
-pub use discover::{Found, USUAL_PORTS, discover};
+pub use discover::{FoundServer, USUAL_PORTS, discover};
 pub use http::{Http, SetupError};
 pub use openai::OpenAiModel;
 pub use probe::{Capabilities, Probed, ToolCalling, probe, remember};

@@ -11,7 +11,7 @@ pub mod stop;
 pub mod words;
 
 pub use features::{Feature, FeatureRange};
-pub use plan::{Limits, Plan, parse};
+pub use plan::{Plan, TrackLimits, parse};
 
 /// A track with a lower score is not a match. Search, tools and answers share this threshold.
 pub const MATCHES_FROM: f32 = 0.25;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use query::{
-    Limits, Plan,
+    Plan, TrackLimits,
     features::Side,
     plan::{AppliedKind, Key, NumberRange, Seed, Shift, YearRange, parse},
 };
@@ -66,7 +66,7 @@ const THEMES: &[(Lang, &[&str])] = &[
 ];
 
 /// Writes one limit in words and adds the expected value to `limits`.
-fn years(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn years(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let a = 1950 + dice.below(60) as i32;
     let b = a + 1 + dice.below(15) as i32;
     let tens = dice.one(&[60, 70, 80, 90]);
@@ -97,7 +97,7 @@ fn years(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     text
 }
 
-fn tempo(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn tempo(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let bpm = 60 + dice.below(120);
     let x = bpm as f64;
     let around = NumberRange { min: Some(x * (1.0 - 0.05)), max: Some(x * (1.0 + 0.05)) };
@@ -119,7 +119,7 @@ fn tempo(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     text
 }
 
-fn duration(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn duration(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let minutes = 2 + dice.below(7);
     let x = 60.0 * minutes as f64;
     let below = NumberRange { min: None, max: Some(x.next_down()) };
@@ -141,7 +141,7 @@ fn duration(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     text
 }
 
-fn language(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn language(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let (code, names) = dice.one(&[
         ("en", ["English", "Englisch", "anglais", "inglés"]),
         ("de", ["German", "Deutsch", "allemand", "alemán"]),
@@ -158,7 +158,7 @@ fn language(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     }
 }
 
-fn vocals(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn vocals(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let (text, is) = match (lang, dice.below(3)) {
         (En, 0) => ("without vocals", true),
         (En, 1) => ("no singing", true),
@@ -174,7 +174,7 @@ fn vocals(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     text.into()
 }
 
-fn explicit(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn explicit(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     limits.explicit = Some(false);
     let texts: &[&str] = match lang {
         En => &["no explicit lyrics", "without swearing", "not explicit"],
@@ -185,7 +185,7 @@ fn explicit(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     dice.one(texts).into()
 }
 
-fn ownership(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn ownership(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let (text, owned) = match (lang, dice.below(2)) {
         (En, 0) => ("from my library", true),
         (En, _) => ("that I don't own", false),
@@ -200,7 +200,7 @@ fn ownership(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     text.into()
 }
 
-fn count(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn count(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let n = 2 + dice.below(20);
     limits.at_most = Some(n);
     match lang {
@@ -211,7 +211,7 @@ fn count(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     }
 }
 
-fn per_artist(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn per_artist(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let n = 1 + dice.below(3);
     limits.at_most_per_artist = Some(n);
     match lang {
@@ -222,7 +222,7 @@ fn per_artist(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     }
 }
 
-fn key(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn key(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let (tonic, names) = dice.one(&[
         (9u8, ["A", "a", "la", "la"]),
         (0, ["C", "c", "do", "do"]),
@@ -239,7 +239,7 @@ fn key(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     }
 }
 
-fn denied(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
+fn denied(dice: &mut Dice, lang: Lang, limits: &mut TrackLimits) -> String {
     let (lead, words): (&str, [&str; 3]) = match lang {
         En => (dice.one(&["without", "no", "but not"]), ["drums", "saxophone", "Christmas bells"]),
         De => ("ohne", ["Schlagzeug", "Saxofon", "Trompeten"]),
@@ -251,7 +251,7 @@ fn denied(dice: &mut Dice, lang: Lang, limits: &mut Limits) -> String {
     format!("{lead} {word}")
 }
 
-type Maker = fn(&mut Dice, Lang, &mut Limits) -> String;
+type Maker = fn(&mut Dice, Lang, &mut TrackLimits) -> String;
 const MAKERS: [Maker; 11] =
     [years, tempo, duration, language, vocals, explicit, ownership, count, per_artist, key, denied];
 
@@ -261,7 +261,7 @@ fn the_limits_of_ten_thousand_generated_messages_are_parsed_exactly() {
     for _ in 0..10_000 {
         let (lang, themes) = dice.one(THEMES);
         let theme = dice.one(themes);
-        let mut limits = Limits::default();
+        let mut limits = TrackLimits::default();
         let mut makers: Vec<usize> = (0..1 + dice.below(3)).map(|_| dice.below(MAKERS.len())).collect();
         makers.sort_unstable();
         makers.dedup();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use music::TrackId;
 use query::{
-    Feature, FeatureRange, Limits,
+    Feature, FeatureRange, TrackLimits,
     gloss::english,
     plan::{NumberRange, YearRange},
     words::words,
@@ -43,7 +43,7 @@ pub struct Filter {
 
 impl Filter {
     /// The limits of a plan, except those that only the caller can apply: the library and the number of results.
-    pub fn of(limits: &Limits) -> Self {
+    pub fn of(limits: &TrackLimits) -> Self {
         let mut features = Vec::new();
         let mut within =
             |feature, min: Option<f64>, max: Option<f64>| features.push(FeatureRange { feature, min, max });
@@ -96,7 +96,7 @@ impl Filter {
 
 /// The results of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     /// Best tracks first, at most as many as requested.
     pub hits: Vec<super::Hit>,
     /// The number of tracks within the limits with a score of at least [`super::Hit::MATCHES_FROM`].

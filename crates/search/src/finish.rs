@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Filter, Found, Hit, SearchPlan,
+    Filter, Hit, SearchPlan, SearchResults,
     embed::Votes,
     fuse::{Evidence, LONG_FROM, PER_PAIR, Scored, Yardstick, places, score, score_of_long},
     judge::Judge,
@@ -189,7 +189,7 @@ pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     wordings: &[Candidates<K>],
     tracks: &BTreeMap<K, Arc<ReadTrack>>,
     plan: &SearchPlan,
-) -> Found {
+) -> SearchResults {
     let SearchPlan { filter, limit, by_score, .. } = plan;
     let (limit, asked) = (*limit, plan.asked());
     let ranked = merged(wordings, tracks, limit, *by_score);
@@ -206,7 +206,7 @@ pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
             hits.push(Hit { track: read.track.clone(), score: place.score, why, ranked_by });
         }
     }
-    Found { hits, total, is_total_exact: n_candidates <= n_judged(limit) || total < n_listed, undecided: 0 }
+    SearchResults { hits, total, is_total_exact: n_candidates <= n_judged(limit) || total < n_listed, undecided: 0 }
 }
 
 /// Counts the tracks of each artist.

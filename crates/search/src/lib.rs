@@ -34,7 +34,7 @@ use music::{DocumentId, Track};
 use query::features::{Side, SoundPreference, sound_preferences};
 
 pub use embedded::EmbeddedIndex;
-pub use filter::{Filter, Found};
+pub use filter::{Filter, SearchResults};
 pub use fuse::Ranking;
 pub use live::{LiveIndex, Successor};
 pub use music::scope::{self, Scope};
@@ -45,7 +45,7 @@ pub use why::Why;
 /// A search index for tracks. The database is the source of truth; an index is a projection that can be rebuilt.
 pub trait TrackIndex: Send + Sync {
     /// The best tracks, how many match and how many cannot be decided. An outage is an error, never an empty list.
-    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>>;
+    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<SearchResults, IndexError>>;
     /// Only the best tracks.
     fn search<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Vec<Hit>, IndexError>> {
         Box::pin(async move { Ok(self.find(plan).await?.hits) })

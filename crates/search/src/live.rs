@@ -9,7 +9,7 @@ use std::{
 use futures::future::BoxFuture;
 use tracing::info;
 
-use super::{Change, Found, IndexError, IndexInfo, Scope, SearchPlan, TrackIndex, TrackSource, catch_up};
+use super::{Change, IndexError, IndexInfo, Scope, SearchPlan, SearchResults, TrackIndex, TrackSource, catch_up};
 use music::{DocumentId, Track};
 
 /// An index that can replace the index of another embedder.
@@ -123,7 +123,7 @@ impl LiveIndex {
 }
 
 impl TrackIndex for LiveIndex {
-    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>> {
+    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<SearchResults, IndexError>> {
         let current = self.indexes().current;
         Box::pin(async move { current.find(plan).await })
     }

@@ -6,8 +6,12 @@
 mod commands;
 #[path = "tidy/modules.rs"]
 mod modules;
+#[path = "tidy/names.rs"]
+mod names;
 #[path = "tidy/requirements.rs"]
 mod requirements;
+#[path = "tidy/store.rs"]
+mod store;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

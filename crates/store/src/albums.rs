@@ -136,12 +136,9 @@ impl Store {
     }
 
     pub async fn owned_albums(&self, owner: &UserId, album_ids: &[&str]) -> Result<BTreeSet<String>, StoreError> {
-        const SQLITE: &str = "SELECT album_id FROM library_albums
+        const SQL: &str = "SELECT album_id FROM library_albums
             WHERE user_id = $1 AND removed_at IS NULL AND album_id IN (SELECT value FROM json_each($2))";
-        const POSTGRES: &str = "SELECT album_id FROM library_albums
-            WHERE user_id = $1 AND removed_at IS NULL AND album_id IN (SELECT jsonb_array_elements_text($2))";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(String,)> = self.read(sql).bind(owner.as_str()).bind(Json(album_ids)).fetch_all().await?;
+        let rows: Vec<(String,)> = self.read(SQL).bind(owner.as_str()).bind(Json(album_ids)).fetch_all().await?;
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 }

@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use super::{
     Age, MessagePage, Store, StoreError, StoredMessage,
-    conversations::{MessageRow, message_columns},
+    conversations::{MESSAGE_COLUMNS, MessageRow},
+    db::Sql,
 };
 
 /// The messages with the same parent: one for each branch.
@@ -23,37 +24,34 @@ pub struct Siblings {
     pub ids: Vec<MessageId>,
 }
 
-/// The path from the message `$from` to the first question, as the common table `path`.
-macro_rules! with_path {
-    ($from:literal, $limit:literal) => {
-        concat!(
-            "WITH RECURSIVE path(id, parent_id, depth) AS (
-                SELECT m.id, m.parent_id, 1 FROM messages m JOIN conversations c ON c.id = m.conversation_id
-                WHERE c.id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL AND m.id = ",
-            $from,
-            " UNION ALL
-                SELECT m.id, m.parent_id, p.depth + 1 FROM messages m JOIN path p ON m.id = p.parent_id ",
-            $limit,
-            ") "
-        )
-    };
+/// The path from the message `from` to the first question, as the common table `path`.
+fn with_path(from: &str, limit: &str) -> String {
+    format!(
+        "WITH RECURSIVE path(id, parent_id, depth) AS (
+            SELECT m.id, m.parent_id, 1 FROM messages m JOIN conversations c ON c.id = m.conversation_id
+            WHERE c.id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL AND m.id = {from}
+            UNION ALL
+            SELECT m.id, m.parent_id, p.depth + 1 FROM messages m JOIN path p ON m.id = p.parent_id {limit}) "
+    )
 }
 
-const NEWEST_FIRST: &str = concat!(
-    with_path!("COALESCE($3, c.active_leaf)", "WHERE p.depth < $4"),
-    "SELECT ",
-    message_columns!(),
-    " FROM path p JOIN messages m ON m.id = p.id LEFT JOIN turns t ON t.message_id = m.id ORDER BY p.depth"
-);
+static NEWEST_FIRST: Sql = Sql::new(|| {
+    let path = with_path("COALESCE($3, c.active_leaf)", "WHERE p.depth < $4");
+    format!(
+        "{path} SELECT {MESSAGE_COLUMNS} FROM path p JOIN messages m ON m.id = p.id
+            LEFT JOIN turns t ON t.message_id = m.id ORDER BY p.depth"
+    )
+});
 
-const OLDEST_FIRST: &str = concat!(
-    with_path!("c.active_leaf", ""),
-    "SELECT ",
-    message_columns!(),
-    " FROM path p JOIN messages m ON m.id = p.id LEFT JOIN turns t ON t.message_id = m.id
-      WHERE $3 IS NULL OR m.position >= (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1)
-      ORDER BY m.position LIMIT $4"
-);
+static OLDEST_FIRST: Sql = Sql::new(|| {
+    let path = with_path("c.active_leaf", "");
+    format!(
+        "{path} SELECT {MESSAGE_COLUMNS} FROM path p JOIN messages m ON m.id = p.id
+            LEFT JOIN turns t ON t.message_id = m.id
+        WHERE $3 IS NULL OR m.position >= (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1)
+        ORDER BY m.position LIMIT $4"
+    )
+});
 
 impl Store {
     /// At most `limit` messages of the branch that is shown, starting with `from`. If `from` is on another branch, the
@@ -67,8 +65,8 @@ impl Store {
         limit: u32,
     ) -> Result<MessagePage, StoreError> {
         let sql = match age {
-            Age::OldestFirst => OLDEST_FIRST,
-            Age::NewestFirst => NEWEST_FIRST,
+            Age::OldestFirst => &OLDEST_FIRST,
+            Age::NewestFirst => &NEWEST_FIRST,
         };
         let rows: Vec<MessageRow> = self
             .read(sql)
@@ -94,15 +92,15 @@ impl Store {
         leaf: MessageId,
         limit: u32,
     ) -> Result<Vec<StoredMessage>, StoreError> {
-        let query = self.read(NEWEST_FIRST).bind(conversation.0).bind(owner.as_str());
+        let query = self.read(&NEWEST_FIRST).bind(conversation.0).bind(owner.as_str());
         let rows: Vec<MessageRow> = query.bind(leaf.0).bind(i64::from(limit)).fetch_all().await?;
         Ok(rows.into_iter().rev().map(StoredMessage::from).collect())
     }
 
     /// The messages of the branch that is shown, oldest first.
     pub async fn branch_ids(&self, owner: &UserId, conversation: ConversationId) -> Result<Vec<MessageId>, StoreError> {
-        const SQL: &str = concat!(with_path!("c.active_leaf", ""), "SELECT id FROM path ORDER BY depth DESC");
-        let rows: Vec<(Uuid,)> = self.read(SQL).bind(conversation.0).bind(owner.as_str()).fetch_all().await?;
+        static SQL: Sql = Sql::new(|| with_path("c.active_leaf", "") + "SELECT id FROM path ORDER BY depth DESC");
+        let rows: Vec<(Uuid,)> = self.read(&SQL).bind(conversation.0).bind(owner.as_str()).fetch_all().await?;
         Ok(rows.into_iter().map(|(id,)| MessageId(id)).collect())
     }
 

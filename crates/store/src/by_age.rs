@@ -2,7 +2,7 @@
 
 use engine::{ConversationId, UserId};
 
-use super::{Conversation, ConversationPage, Store, StoreError, conversations::conversation_columns};
+use super::{Conversation, ConversationPage, Store, StoreError, conversations::CONVERSATION_COLUMNS, db::Sql};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
@@ -18,23 +18,25 @@ impl Store {
         after: Option<ConversationId>,
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
-        const OLDEST_FIRST: &str = concat!(
-            "SELECT ",
-            conversation_columns!(),
-            " FROM conversations c WHERE c.user_id = $1 AND c.deleted_at IS NULL
-              AND ($2 IS NULL OR (c.created_at, c.id) > (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
-            ORDER BY c.created_at, c.id LIMIT $3"
-        );
-        const NEWEST_FIRST: &str = concat!(
-            "SELECT ",
-            conversation_columns!(),
-            " FROM conversations c WHERE c.user_id = $1 AND c.deleted_at IS NULL
-              AND ($2 IS NULL OR (c.created_at, c.id) < (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
-            ORDER BY c.created_at DESC, c.id DESC LIMIT $3"
-        );
+        static OLDEST_FIRST: Sql = Sql::new(|| {
+            format!(
+                "SELECT {CONVERSATION_COLUMNS} FROM conversations c WHERE c.user_id = $1 AND c.deleted_at IS NULL
+                    AND ($2 IS NULL OR (c.created_at, c.id) >
+                        (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+                ORDER BY c.created_at, c.id LIMIT $3"
+            )
+        });
+        static NEWEST_FIRST: Sql = Sql::new(|| {
+            format!(
+                "SELECT {CONVERSATION_COLUMNS} FROM conversations c WHERE c.user_id = $1 AND c.deleted_at IS NULL
+                    AND ($2 IS NULL OR (c.created_at, c.id) <
+                        (SELECT created_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+                ORDER BY c.created_at DESC, c.id DESC LIMIT $3"
+            )
+        });
         let sql = match age {
-            Age::OldestFirst => OLDEST_FIRST,
-            Age::NewestFirst => NEWEST_FIRST,
+            Age::OldestFirst => &OLDEST_FIRST,
+            Age::NewestFirst => &NEWEST_FIRST,
         };
         let mut conversations: Vec<Conversation> = self
             .read(sql)

@@ -69,7 +69,7 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{db::Db, open_sqlite};
+    use crate::{db::Db, open::open_sqlite};
 
     const MIB: u64 = 1 << 20;
 

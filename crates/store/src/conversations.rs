@@ -7,24 +7,15 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Siblings, Store, StoreError, StoredCall, like_pattern, matching_line::matching_line};
+use super::{Siblings, Store, StoreError, StoredCall, db::Sql, like_pattern, matching_line::matching_line};
 
 /// The columns of a conversation `c`.
-macro_rules! conversation_columns {
-    () => {
-        "c.id, c.agent, c.title, c.preview, c.created_at, c.updated_at, c.pinned, c.model,
-            EXISTS (SELECT 1 FROM turns t WHERE t.conversation_id = c.id AND t.status = 'running') AS running"
-    };
-}
-pub(crate) use conversation_columns;
+pub(crate) const CONVERSATION_COLUMNS: &str = "c.id, c.agent, c.title, c.preview, c.created_at, c.updated_at, c.pinned,
+    c.model, EXISTS (SELECT 1 FROM turns t WHERE t.conversation_id = c.id AND t.status = 'running') AS running";
 
 /// The columns of a message `m` and of the turn `t` that wrote it.
-macro_rules! message_columns {
-    () => {
-        "m.id, m.role, m.content, m.status, m.usage, m.error, m.created_at, m.parent_id, t.id AS turn_id"
-    };
-}
-pub(crate) use message_columns;
+pub(crate) const MESSAGE_COLUMNS: &str =
+    "m.id, m.role, m.content, m.status, m.usage, m.error, m.created_at, m.parent_id, t.id AS turn_id";
 
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -48,15 +39,6 @@ pub struct Conversation {
     pub matching: Option<String>,
 }
 from_row!(Conversation { id, agent, title, preview, created_at, updated_at, pinned, model, running; matching });
-
-/// The fields to change; `None` keeps a field.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ConversationChange<'a> {
-    pub title: Option<&'a str>,
-    pub pinned: Option<bool>,
-    /// `Some(None)`: the active model.
-    pub model: Option<Option<&'a str>>,
-}
 
 pub struct ConversationPage {
     pub conversations: Vec<Conversation>,
@@ -152,23 +134,23 @@ impl Store {
         before: Option<ConversationId>,
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
-        const SQL: &str = concat!(
-            "SELECT ",
-            conversation_columns!(),
-            r", CASE WHEN $3 IS NULL THEN NULL ELSE (SELECT m.content FROM messages m
-                    WHERE m.conversation_id = c.id AND m.searchable LIKE $3 ESCAPE '\'
-                    ORDER BY m.position DESC LIMIT 1) END AS content
-            FROM conversations c
-            WHERE c.user_id = $1 AND c.deleted_at IS NULL
-              AND ($2 IS NULL OR (c.pinned, c.updated_at, c.id) <
-                    (SELECT pinned, updated_at, id FROM conversations WHERE id = $2 AND user_id = $1))
-              AND ($3 IS NULL OR LOWER(c.title) LIKE $3 ESCAPE '\' OR EXISTS (
-                    SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.searchable LIKE $3 ESCAPE '\'))
-            ORDER BY c.pinned DESC, c.updated_at DESC, c.id DESC LIMIT $4"
-        );
+        static SQL: Sql = Sql::new(|| {
+            format!(
+                r"SELECT {CONVERSATION_COLUMNS}, CASE WHEN $3 IS NULL THEN NULL ELSE (SELECT m.content FROM messages m
+                        WHERE m.conversation_id = c.id AND m.searchable LIKE $3 ESCAPE '\'
+                        ORDER BY m.position DESC LIMIT 1) END AS content
+                FROM conversations c
+                WHERE c.user_id = $1 AND c.deleted_at IS NULL
+                  AND ($2 IS NULL OR (c.pinned, c.updated_at, c.id) <
+                        (SELECT pinned, updated_at, id FROM conversations WHERE id = $2 AND user_id = $1))
+                  AND ($3 IS NULL OR LOWER(c.title) LIKE $3 ESCAPE '\' OR EXISTS (
+                        SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.searchable LIKE $3 ESCAPE '\'))
+                ORDER BY c.pinned DESC, c.updated_at DESC, c.id DESC LIMIT $4"
+            )
+        });
         let pattern = query.map(like_pattern);
         let found: Vec<Found> = self
-            .read(SQL)
+            .read(&SQL)
             .bind(owner.as_str())
             .bind(before.map(|id| id.0))
             .bind(pattern.as_deref())
@@ -183,58 +165,14 @@ impl Store {
     }
 
     pub async fn conversation(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, StoreError> {
-        const SQL: &str = concat!(
-            "SELECT ",
-            conversation_columns!(),
-            " FROM conversations c WHERE c.id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL"
-        );
-        let found = self.read(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
+        static SQL: Sql = Sql::new(|| {
+            format!(
+                "SELECT {CONVERSATION_COLUMNS} FROM conversations c
+                    WHERE c.id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL"
+            )
+        });
+        let found = self.read(&SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
-    }
-
-    /// Sets the title, the pin and the model. `None` keeps a field.
-    pub async fn change_conversation(
-        &self,
-        owner: &UserId,
-        id: ConversationId,
-        change: ConversationChange<'_>,
-    ) -> Result<Conversation, StoreError> {
-        const SQL: &str = "UPDATE conversations SET title = COALESCE($3, title), pinned = COALESCE($4, pinned),
-                title_by = CASE WHEN $3 IS NULL THEN title_by ELSE 'user' END,
-                model = CASE WHEN $5 THEN $6 ELSE model END
-            WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-        let query = self.write(SQL).bind(id.0).bind(owner.as_str()).bind(change.title).bind(change.pinned);
-        let n_changed = query.bind(change.model.is_some()).bind(change.model.flatten()).execute().await?;
-        if n_changed == 0 {
-            return Err(StoreError::NotFound);
-        }
-        self.conversation(owner, id).await
-    }
-
-    /// Returns a conflict while a turn runs, because its answer could not be stored.
-    pub async fn delete_conversation(&self, owner: &UserId, id: ConversationId) -> Result<(), StoreError> {
-        const MARK: &str =
-            "UPDATE conversations SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
-            RETURNING id";
-        const RUNNING: &str = "SELECT id FROM turns WHERE conversation_id = $1 AND status = 'running'";
-        let mut tx = self.begin().await?;
-        let marked: Option<(Uuid,)> =
-            tx.query(MARK).bind(id.0).bind(owner.as_str()).bind(self.clock.now()).fetch_optional().await?;
-        if marked.is_none() {
-            return Err(StoreError::NotFound);
-        }
-        let running: Option<(Uuid,)> = tx.query(RUNNING).bind(id.0).fetch_optional().await?;
-        if running.is_some() {
-            return Err(StoreError::Conflict("a turn is still running in this conversation; stop it first"));
-        }
-        tx.commit().await?;
-        Ok(())
-    }
-
-    pub async fn restore_conversation(&self, owner: &UserId, id: ConversationId) -> Result<Conversation, StoreError> {
-        const SQL: &str = "UPDATE conversations SET deleted_at = NULL WHERE id = $1 AND user_id = $2";
-        self.write(SQL).bind(id.0).bind(owner.as_str()).execute().await?;
-        self.conversation(owner, id).await
     }
 }
 

@@ -1,24 +1,25 @@
 //! The two databases behind one query builder and one transaction type.
 //!
 //! SQLite and PostgreSQL share a query text. Where the databases differ, two constants `SQLITE` and `POSTGRES` are next
-//! to each other and `in_dialect` selects one. Search for `in_dialect` to find every such pair.
+//! to each other, and decision 001 lists the cause. A statement that only differs by its row locks is written once, as
+//! `Dialects::locking`.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
-use sqlx::{
-    Arguments, Encode, FromRow, PgConnection, Postgres, Sqlite, SqliteConnection, Type,
-    error::BoxDynError,
-    postgres::{PgArguments, PgRow},
-    sqlite::{SqliteArguments, SqliteRow},
-};
+use sqlx::{Postgres, Sqlite, postgres::PgArguments, sqlite::SqliteArguments};
 
 use super::{
     Store, StoreError,
     leases::Clock,
     lender::{Lender, LentTransaction},
-    writer::{Durability, Writer, in_one_transaction},
+    query::Target,
+    writer::{Durability, Writer},
+};
+pub(crate) use super::{
+    dialects::{Dialects, Sql},
+    query::Query,
 };
 
 #[derive(Clone)]
@@ -44,181 +45,6 @@ enum OpenTx {
     /// The writer, if the commit waits for the disk.
     Sqlite(LentTransaction<Sqlite>, Option<Writer>),
     Postgres(LentTransaction<Postgres>),
-}
-
-/// One statement with its arguments. Statements are prepared once per connection and cached.
-pub(crate) struct Query<'c> {
-    sql: &'static str,
-    target: Target<'c>,
-    clock: &'c Clock,
-    /// The first argument that could not be encoded; reported when the query runs.
-    failed: Option<BoxDynError>,
-}
-
-enum Target<'c> {
-    SqlitePool(&'c Lender<Sqlite>, SqliteArguments),
-    SqliteWriter(&'c Writer, SqliteArguments),
-    /// Several statements, in a transaction of their own.
-    SqliteTogether(&'c Writer, SqliteArguments),
-    SqliteTx(&'c mut SqliteConnection, SqliteArguments),
-    PostgresPool(&'c Lender<Postgres>, PgArguments),
-    PostgresTx(&'c mut PgConnection, PgArguments),
-}
-
-/// A type that both databases accept as an argument.
-pub(crate) trait Argument<'q>:
-    Encode<'q, Sqlite> + Type<Sqlite> + Encode<'q, Postgres> + Type<Postgres>
-{
-}
-impl<'q, T> Argument<'q> for T where T: Encode<'q, Sqlite> + Type<Sqlite> + Encode<'q, Postgres> + Type<Postgres> {}
-
-/// A type that can be read from a row of both databases.
-pub(crate) trait Row: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
-impl<T> Row for T where T: for<'r> FromRow<'r, SqliteRow> + for<'r> FromRow<'r, PgRow> + Send + Unpin {}
-
-/// Runs one expression on a connection of a pool, which is kept for the next statement if it succeeds.
-macro_rules! on_lent {
-    ($lent:expr, |$db:ident| $run:expr) => {{
-        let mut lent = $lent;
-        let $db = &mut *lent;
-        let done: Result<_, sqlx::Error> = $run;
-        if done.is_ok() {
-            lent.give_back();
-        }
-        done
-    }};
-}
-
-/// Evaluates one expression with the executor, the statement and the arguments of the target.
-macro_rules! on_target {
-    ($query:expr, |$db:ident, $sql:ident, $arguments:ident| $run:expr) => {{
-        #[cfg(debug_assertions)]
-        crate::failpoint::reached();
-        if let Some(error) = $query.failed {
-            return Err(sqlx::Error::Encode(error));
-        }
-        let $sql = $query.sql;
-        match $query.target {
-            Target::SqlitePool(pool, $arguments) => on_lent!(pool.lend().await?, |$db| $run),
-            Target::SqliteWriter(writer, $arguments) => {
-                let done = on_lent!(writer.lend().await?, |$db| $run)?;
-                writer.flush().await?;
-                Ok(done)
-            }
-            Target::SqliteTogether(writer, $arguments) => {
-                let $sql = in_one_transaction($sql, 0, 1);
-                let done = on_lent!(writer.lend().await?.closes_unless_given_back(), |$db| $run)?;
-                writer.flush().await?;
-                Ok(done)
-            }
-            Target::SqliteTx($db, $arguments) => $run,
-            Target::PostgresPool(pool, $arguments) => on_lent!(pool.lend().await?, |$db| $run),
-            Target::PostgresTx($db, $arguments) => $run,
-        }
-    }};
-}
-
-impl<'c> Query<'c> {
-    fn new(sql: &'static str, target: Target<'c>, clock: &'c Clock) -> Self {
-        Self { sql, target, clock, failed: None }
-    }
-
-    /// Binds the database's time. Stored times never come from the clock of a node, which may be wrong.
-    pub(crate) fn bind_now(self) -> Self {
-        let now = self.clock.now();
-        self.bind(now)
-    }
-
-    /// Binds a time in the future: the end of a lease, or when something is due.
-    pub(crate) fn bind_in(self, wait: Duration) -> Self {
-        let then = self.clock.now() + wait;
-        self.bind(then)
-    }
-
-    pub(crate) fn bind<'q>(mut self, value: impl Argument<'q>) -> Self {
-        let added = match &mut self.target {
-            Target::SqlitePool(_, arguments)
-            | Target::SqliteWriter(_, arguments)
-            | Target::SqliteTogether(_, arguments)
-            | Target::SqliteTx(_, arguments) => Arguments::add(arguments, value),
-            Target::PostgresPool(_, arguments) | Target::PostgresTx(_, arguments) => Arguments::add(arguments, value),
-        };
-        self.failed = self.failed.or(added.err());
-        self
-    }
-
-    /// Runs the statement and returns how many rows it changed.
-    pub(crate) fn execute(self) -> Asked<'c, u64> {
-        Box::pin(async move {
-            on_target!(self, |db, sql, arguments| {
-                sqlx::query_with(sql, arguments).execute(db).await.map(|done| done.rows_affected())
-            })
-        })
-    }
-
-    pub(crate) async fn fetch_one<T: Row>(self) -> Result<T, sqlx::Error> {
-        self.fetch_optional().await?.ok_or(sqlx::Error::RowNotFound)
-    }
-
-    pub(crate) async fn fetch_optional<T: Row>(self) -> Result<Option<T>, sqlx::Error> {
-        self.first_row().await?.map(|row| row.read()).transpose()
-    }
-
-    pub(crate) async fn fetch_all<T: Row>(self) -> Result<Vec<T>, sqlx::Error> {
-        self.rows().await?.iter().map(AnyRow::read).collect()
-    }
-
-    fn first_row(self) -> Asked<'c, Option<AnyRow>> {
-        Box::pin(async move {
-            // The first row of a transaction is not its end.
-            if matches!(self.target, Target::SqliteTogether(..)) {
-                return Ok(self.rows().await?.into_iter().next());
-            }
-            on_target!(self, |db, sql, arguments| {
-                sqlx::query_with(sql, arguments).fetch_optional(db).await.map(|row| row.map(AnyRow::from))
-            })
-        })
-    }
-
-    fn rows(self) -> Asked<'c, Vec<AnyRow>> {
-        Box::pin(async move {
-            on_target!(self, |db, sql, arguments| {
-                let rows = sqlx::query_with(sql, arguments).fetch_all(db).await;
-                rows.map(|rows| rows.into_iter().map(AnyRow::from).collect())
-            })
-        })
-    }
-}
-
-/// A statement that runs. It is boxed where it begins: an `async fn` is compiled again in every crate that awaits it, with
-/// everything below it, and the drivers of two databases below each query are most of the program's build time.
-type Asked<'c, T> = BoxFuture<'c, Result<T, sqlx::Error>>;
-
-/// A row of either database.
-enum AnyRow {
-    Sqlite(SqliteRow),
-    Postgres(PgRow),
-}
-
-impl AnyRow {
-    fn read<T: Row>(&self) -> Result<T, sqlx::Error> {
-        match self {
-            Self::Sqlite(row) => T::from_row(row),
-            Self::Postgres(row) => T::from_row(row),
-        }
-    }
-}
-
-impl From<SqliteRow> for AnyRow {
-    fn from(row: SqliteRow) -> Self {
-        Self::Sqlite(row)
-    }
-}
-
-impl From<PgRow> for AnyRow {
-    fn from(row: PgRow) -> Self {
-        Self::Postgres(row)
-    }
 }
 
 impl Tx {
@@ -263,6 +89,10 @@ impl Tx {
             OpenTx::Sqlite(..) => sqlite,
             OpenTx::Postgres(_) => postgres,
         }
+    }
+
+    pub(crate) fn text_of(&self, sql: &'static Dialects) -> &'static str {
+        self.in_dialect(&sql.sqlite, &sql.postgres)
     }
 }
 
@@ -328,5 +158,9 @@ impl Store {
             Db::Sqlite { .. } => sqlite,
             Db::Postgres { .. } => postgres,
         }
+    }
+
+    pub(crate) fn text_of(&self, sql: &'static Dialects) -> &'static str {
+        self.in_dialect(&sql.sqlite, &sql.postgres)
     }
 }

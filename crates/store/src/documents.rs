@@ -12,46 +12,35 @@ use sqlx::types::Json;
 
 use super::{
     StoreError,
-    db::Tx,
-    found::{Found, assembled, overlaid},
+    db::{Sql, Tx},
+    found::{StepResults, assembled, overlaid},
 };
 use music::{Track, scope};
 
-macro_rules! known_so_far {
-    ($ids:literal) => {
-        concat!(
-            "SELECT t.id, t.recording_id, t.owner, t.is_overlay, t.track, l.result AS lyrics, l.settled_at AS lyrics_at,
-                f.result AS features, f.settled_at AS features_at, d.result AS description
-             FROM ingested_tracks t
-             LEFT JOIN ingest_steps l ON l.document_id = t.id AND l.step = 'lyrics'
-             LEFT JOIN ingest_steps f ON f.document_id = t.id AND f.step = 'features'
-             LEFT JOIN ingest_steps d ON d.document_id = t.id AND d.step = 'describe'
-             WHERE ",
-            $ids
-        )
-    };
+/// The tracks with the results of their steps.
+fn known_so_far(condition: &str) -> String {
+    format!(
+        "SELECT t.id, t.recording_id, t.owner, t.is_overlay, t.track, l.result AS lyrics, l.settled_at AS lyrics_at,
+            f.result AS features, f.settled_at AS features_at, d.result AS description
+         FROM ingested_tracks t
+         LEFT JOIN ingest_steps l ON l.document_id = t.id AND l.step = 'lyrics'
+         LEFT JOIN ingest_steps f ON f.document_id = t.id AND f.step = 'features'
+         LEFT JOIN ingest_steps d ON d.document_id = t.id AND d.step = 'describe'
+         WHERE {condition}"
+    )
 }
 
-pub(crate) const KNOWN_BY_ID_SQLITE: &str = known_so_far!("t.id IN (SELECT value FROM json_each($1))");
-pub(crate) const KNOWN_BY_ID_POSTGRES: &str = known_so_far!("t.id IN (SELECT jsonb_array_elements_text($1))");
-const KNOWN_SQLITE: &str = known_so_far!("t.recording_id IN (SELECT value FROM json_each($1))");
-const KNOWN_POSTGRES: &str = known_so_far!("t.recording_id IN (SELECT jsonb_array_elements_text($1))");
+pub(crate) static KNOWN_BY_ID: Sql = Sql::new(|| known_so_far("t.id IN (SELECT value FROM json_each($1))"));
+pub(crate) static KNOWN: Sql = Sql::new(|| known_so_far("t.recording_id IN (SELECT value FROM json_each($1))"));
 
-const OWNERS_SQLITE: &str = "SELECT recording_id, user_id FROM library_tracks
+pub(crate) const OWNERS: &str = "SELECT recording_id, user_id FROM library_tracks
         WHERE removed_at IS NULL AND recording_id IN (SELECT value FROM json_each($1))
     UNION SELECT t.recording_id, t.user_id FROM library_album_tracks t
         JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
         WHERE t.recording_id IN (SELECT value FROM json_each($1))";
-const OWNERS_POSTGRES: &str = "SELECT recording_id, user_id FROM library_tracks
-        WHERE removed_at IS NULL AND recording_id IN (SELECT jsonb_array_elements_text($1))
-    UNION SELECT t.recording_id, t.user_id FROM library_album_tracks t
-        JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-        WHERE t.recording_id IN (SELECT jsonb_array_elements_text($1))";
 
-const DOCUMENTS_SQLITE: &str = "SELECT id, recording_id, owner, is_sample, readers, track FROM documents
+pub(crate) const DOCUMENTS: &str = "SELECT id, recording_id, owner, is_sample, readers, track FROM documents
     WHERE recording_id IN (SELECT value FROM json_each($1))";
-const DOCUMENTS_POSTGRES: &str = "SELECT id, recording_id, owner, is_sample, readers, track FROM documents
-    WHERE recording_id IN (SELECT jsonb_array_elements_text($1))";
 
 /// A deleted document keeps no text. Its id is kept until every index has processed the deletion.
 const PUT: &str = "INSERT INTO documents
@@ -96,7 +85,7 @@ from_row!(KnownRow {
 impl KnownRow {
     /// The track with the results of all its steps.
     pub(crate) fn track(self) -> Result<Track, sqlx::Error> {
-        let found = Found {
+        let found = StepResults {
             lyrics: read(self.lyrics)?.zip(self.lyrics_at),
             features: read(self.features)?.zip(self.features_at),
             description: read(self.description)?,
@@ -159,12 +148,9 @@ pub(crate) async fn project(tx: &mut Tx, recordings: &[String]) -> Result<(), St
 }
 
 async fn project_part(tx: &mut Tx, recordings: &[&str]) -> Result<(), StoreError> {
-    let sql = tx.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
-    let known: Vec<KnownRow> = tx.query(sql).bind(Json(recordings)).fetch_all().await?;
-    let sql = tx.in_dialect(OWNERS_SQLITE, OWNERS_POSTGRES);
-    let owners: Vec<(String, String)> = tx.query(sql).bind(Json(recordings)).fetch_all().await?;
-    let sql = tx.in_dialect(DOCUMENTS_SQLITE, DOCUMENTS_POSTGRES);
-    let documents: Vec<DocumentRow> = tx.query(sql).bind(Json(recordings)).fetch_all().await?;
+    let known: Vec<KnownRow> = tx.query(&KNOWN).bind(Json(recordings)).fetch_all().await?;
+    let owners: Vec<(String, String)> = tx.query(OWNERS).bind(Json(recordings)).fetch_all().await?;
+    let documents: Vec<DocumentRow> = tx.query(DOCUMENTS).bind(Json(recordings)).fetch_all().await?;
     let mut parts: BTreeMap<String, Parts> = BTreeMap::new();
     for row in known {
         let (id, owner, is_overlay) = (row.id.clone(), row.owner.clone(), row.is_overlay);

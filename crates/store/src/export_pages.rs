@@ -10,14 +10,17 @@ use uuid::Uuid;
 
 use super::{
     Opinion, Store, StoreError,
+    db::Sql,
     library::{LibraryTrack, columns},
 };
 
-pub(crate) const TRACKS_AFTER: &str = concat!(
-    "SELECT ",
-    columns!(),
-    " FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND recording_id > $2 ORDER BY recording_id LIMIT $3"
-);
+pub(crate) static TRACKS_AFTER: Sql = Sql::new(|| {
+    let columns = columns("library_tracks");
+    format!(
+        "SELECT {columns} FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND recording_id > $2
+            ORDER BY recording_id LIMIT $3"
+    )
+});
 pub(crate) const OWN_FACTS_AFTER: &str = "SELECT recording_id, own FROM library_tracks
     WHERE user_id = $1 AND own IS NOT NULL AND recording_id > $2 ORDER BY recording_id LIMIT $3";
 pub(crate) const OPEN_ENTRIES_AFTER: &str = "SELECT id, entry FROM open_entries
@@ -31,7 +34,7 @@ impl Store {
         after: &str,
         limit: u32,
     ) -> Result<Vec<LibraryTrack>, StoreError> {
-        Ok(self.read(TRACKS_AFTER).bind(owner.as_str()).bind(after).bind(i64::from(limit)).fetch_all().await?)
+        Ok(self.read(&TRACKS_AFTER).bind(owner.as_str()).bind(after).bind(i64::from(limit)).fetch_all().await?)
     }
 
     /// The data of the user's own files and exports, with the ids of the tracks, by id.

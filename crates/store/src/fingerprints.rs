@@ -8,7 +8,7 @@ use serde::Serialize;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, db::Sql};
 use music::Fingerprint;
 
 /// A file whose sound has not been compared since it was last read.
@@ -52,38 +52,32 @@ pub struct FolderSound {
 const MOST_SIMILAR: i64 = 50;
 
 /// The condition of the index `library_files_uncompared`.
-macro_rules! uncompared {
-    () => {
-        "NOT is_compared AND missing_at IS NULL AND problem IS NULL AND part = 0 AND content_hash IS NOT NULL"
-    };
-}
+const UNCOMPARED: &str =
+    "NOT is_compared AND missing_at IS NULL AND problem IS NULL AND part = 0 AND content_hash IS NOT NULL";
 
-pub(crate) const NEXT_UNCOMPARED: &str = concat!(
-    "SELECT path, content_hash, size, modified_ms FROM library_files
-        WHERE user_id = $1 AND source_id = $2 AND path > $3 AND ",
-    uncompared!(),
-    " ORDER BY path LIMIT 1"
-);
+pub(crate) static NEXT_UNCOMPARED: Sql = Sql::new(|| {
+    format!(
+        "SELECT path, content_hash, size, modified_ms FROM library_files
+            WHERE user_id = $1 AND source_id = $2 AND path > $3 AND {UNCOMPARED} ORDER BY path LIMIT 1"
+    )
+});
 
 /// One shared key is chance: many recordings begin with the same silence.
-macro_rules! similar {
-    ($keys:literal) => {
-        concat!(
-            "SELECT f.recording_id, p.seconds, p.words FROM (SELECT k.fingerprint_id, COUNT(*) AS n_shared
-                FROM fingerprint_keys k WHERE k.key IN (",
-            $keys,
-            ") AND EXISTS (SELECT 1 FROM fingerprints o WHERE o.id = k.fingerprint_id AND o.user_id = $1)
-                GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found
-            JOIN fingerprints p ON p.id = found.fingerprint_id
-            JOIN library_files f ON f.user_id = p.user_id AND f.content_hash = p.content_hash
-            WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND f.part = 0 AND f.missing_at IS NULL
-                AND f.recording_id <> $5 AND f.recording_id <> ''
-            ORDER BY found.n_shared DESC, f.path LIMIT $6"
-        )
-    };
-}
-pub(crate) const SIMILAR_SQLITE: &str = similar!("SELECT value FROM json_each($2)");
-pub(crate) const SIMILAR_POSTGRES: &str = similar!("SELECT value::bigint FROM jsonb_array_elements_text($2) AS value");
+pub(crate) const WITH_SHARED_KEYS: &str = "(SELECT k.fingerprint_id, COUNT(*) AS n_shared FROM fingerprint_keys k
+    WHERE k.key IN (SELECT CAST(value AS BIGINT) FROM json_each($2))
+        AND EXISTS (SELECT 1 FROM fingerprints o WHERE o.id = k.fingerprint_id AND o.user_id = $1)
+    GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found";
+
+pub(crate) static SIMILAR: Sql = Sql::new(|| {
+    format!(
+        "SELECT f.recording_id, p.seconds, p.words FROM {WITH_SHARED_KEYS}
+        JOIN fingerprints p ON p.id = found.fingerprint_id
+        JOIN library_files f ON f.user_id = p.user_id AND f.content_hash = p.content_hash
+        WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND f.part = 0 AND f.missing_at IS NULL
+            AND f.recording_id <> $5 AND f.recording_id <> ''
+        ORDER BY found.n_shared DESC, f.path LIMIT $6"
+    )
+});
 
 impl Store {
     /// The next file of a folder that must be compared, in the order of paths.
@@ -93,7 +87,7 @@ impl Store {
         source: Uuid,
         after: &str,
     ) -> Result<Option<UncomparedFile>, StoreError> {
-        Ok(self.read(NEXT_UNCOMPARED).bind(owner.as_str()).bind(source).bind(after).fetch_optional().await?)
+        Ok(self.read(&NEXT_UNCOMPARED).bind(owner.as_str()).bind(source).bind(after).fetch_optional().await?)
     }
 
     /// The sound of a file, if it was decoded before.
@@ -118,9 +112,8 @@ impl Store {
                 problem = excluded.problem, made_at = excluded.made_at
             RETURNING id";
         const FORGET: &str = "DELETE FROM fingerprint_keys WHERE fingerprint_id = $1";
-        const SQLITE: &str = "INSERT INTO fingerprint_keys (key, fingerprint_id) SELECT value, $1 FROM json_each($2)";
-        const POSTGRES: &str = "INSERT INTO fingerprint_keys (key, fingerprint_id)
-            SELECT value::bigint, $1 FROM jsonb_array_elements_text($2) AS value";
+        const PUT_KEYS: &str = "INSERT INTO fingerprint_keys (key, fingerprint_id)
+            SELECT CAST(value AS BIGINT), $1 FROM json_each($2)";
         let (state, known, problem) = match sound {
             Sound::Known(known) => ("done", Some(known), None),
             Sound::None(why) => ("none", None, Some(why.as_str())),
@@ -132,8 +125,7 @@ impl Store {
         let (id,): (i64,) = query.bind_now().fetch_one().await?;
         tx.query(FORGET).bind(id).execute().await?;
         if let Some(known) = known {
-            let sql = tx.in_dialect(SQLITE, POSTGRES);
-            tx.query(sql).bind(id).bind(Json(known.keys())).execute().await?;
+            tx.query(PUT_KEYS).bind(id).bind(Json(known.keys())).execute().await?;
         }
         tx.commit().await
     }
@@ -145,8 +137,7 @@ impl Store {
         recording: &str,
         sound: &Fingerprint,
     ) -> Result<Vec<SimilarFile>, StoreError> {
-        let sql = self.in_dialect(SIMILAR_SQLITE, SIMILAR_POSTGRES);
-        self.similar_sounds(sql, owner, recording, sound).await
+        self.similar_sounds(&SIMILAR, owner, recording, sound).await
     }
 
     /// The result of one of the queries for similar sounds.
@@ -175,11 +166,13 @@ impl Store {
         path: &str,
         content_hash: &str,
     ) -> Result<Option<String>, StoreError> {
-        const SQL: &str = concat!(
-            "SELECT recording_id FROM library_files WHERE user_id = $1 AND path = $2 AND content_hash = $3 AND ",
-            uncompared!()
-        );
-        let query = self.read(SQL).bind(owner.as_str()).bind(path).bind(content_hash);
+        static SQL: Sql = Sql::new(|| {
+            format!(
+                "SELECT recording_id FROM library_files
+                    WHERE user_id = $1 AND path = $2 AND content_hash = $3 AND {UNCOMPARED}"
+            )
+        });
+        let query = self.read(&SQL).bind(owner.as_str()).bind(path).bind(content_hash);
         let row: Option<(String,)> = query.fetch_optional().await?;
         Ok(row.map(|(recording,)| recording))
     }
@@ -193,13 +186,14 @@ impl Store {
     }
 
     pub async fn folder_sound(&self, owner: &UserId, source: Uuid) -> Result<FolderSound, StoreError> {
-        const WAITING: &str =
-            concat!("SELECT COUNT(*) FROM library_files WHERE user_id = $1 AND source_id = $2 AND ", uncompared!());
+        static WAITING: Sql = Sql::new(|| {
+            format!("SELECT COUNT(*) FROM library_files WHERE user_id = $1 AND source_id = $2 AND {UNCOMPARED}")
+        });
         const DAMAGED: &str = "SELECT f.path, COALESCE(p.problem, '') FROM fingerprints p
             JOIN library_files f ON f.user_id = p.user_id AND f.content_hash = p.content_hash
             WHERE p.user_id = $1 AND p.state = 'damaged' AND f.source_id = $2 AND f.missing_at IS NULL
             ORDER BY f.path LIMIT 100";
-        let (waiting,): (i64,) = self.read(WAITING).bind(owner.as_str()).bind(source).fetch_one().await?;
+        let (waiting,): (i64,) = self.read(&WAITING).bind(owner.as_str()).bind(source).fetch_one().await?;
         let rows: Vec<(String, String)> = self.read(DAMAGED).bind(owner.as_str()).bind(source).fetch_all().await?;
         Ok(FolderSound { waiting, undecodable: rows.into_iter().collect() })
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, db::Sql};
 
 /// A synchronised folder.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -43,43 +43,43 @@ impl From<SourceRow> for FolderSource {
     }
 }
 
-macro_rules! sources {
-    ($condition:literal) => {
-        concat!(
-            "SELECT id, user_id, path, created_at, synced_at, report FROM library_sources WHERE ",
-            $condition,
-            " ORDER BY created_at, path"
-        )
-    };
+const COLUMNS: &str = "id, user_id, path, created_at, synced_at, report";
+
+fn sources(condition: &str) -> String {
+    format!("SELECT {COLUMNS} FROM library_sources WHERE {condition} ORDER BY created_at, path")
 }
 
 impl Store {
     /// Adds a folder of a user. Adding the same folder twice adds it once.
     pub async fn add_folder(&self, owner: &UserId, path: &str) -> Result<FolderSource, StoreError> {
-        const SQL: &str = "INSERT INTO library_sources (id, user_id, kind, path, created_at)
-            VALUES ($1, $2, 'folder', $3, $4) ON CONFLICT (user_id, path) DO UPDATE SET kind = excluded.kind
-            RETURNING id, user_id, path, created_at, synced_at, report";
-        let query = self.write(SQL).bind(Uuid::now_v7()).bind(owner.as_str()).bind(path).bind_now();
+        static SQL: Sql = Sql::new(|| {
+            format!(
+                "INSERT INTO library_sources (id, user_id, kind, path, created_at)
+                VALUES ($1, $2, 'folder', $3, $4) ON CONFLICT (user_id, path) DO UPDATE SET kind = excluded.kind
+                RETURNING {COLUMNS}"
+            )
+        });
+        let query = self.write(&SQL).bind(Uuid::now_v7()).bind(owner.as_str()).bind(path).bind_now();
         let row: SourceRow = query.fetch_one().await?;
         Ok(row.into())
     }
 
     pub async fn folders(&self, owner: &UserId) -> Result<Vec<FolderSource>, StoreError> {
-        const SQL: &str = sources!("user_id = $1");
-        let rows: Vec<SourceRow> = self.read(SQL).bind(owner.as_str()).fetch_all().await?;
+        static SQL: Sql = Sql::new(|| sources("user_id = $1"));
+        let rows: Vec<SourceRow> = self.read(&SQL).bind(owner.as_str()).fetch_all().await?;
         Ok(rows.into_iter().map(FolderSource::from).collect())
     }
 
     pub async fn folder(&self, owner: &UserId, id: Uuid) -> Result<FolderSource, StoreError> {
-        const SQL: &str = sources!("user_id = $1 AND id = $2");
-        let row: Option<SourceRow> = self.read(SQL).bind(owner.as_str()).bind(id).fetch_optional().await?;
+        static SQL: Sql = Sql::new(|| sources("user_id = $1 AND id = $2"));
+        let row: Option<SourceRow> = self.read(&SQL).bind(owner.as_str()).bind(id).fetch_optional().await?;
         row.map(FolderSource::from).ok_or(StoreError::NotFound)
     }
 
     /// The folders of all users, for the task that synchronises them.
     pub async fn all_folders(&self) -> Result<Vec<FolderSource>, StoreError> {
-        const SQL: &str = sources!("kind = 'folder'");
-        let rows: Vec<SourceRow> = self.read(SQL).fetch_all().await?;
+        static SQL: Sql = Sql::new(|| sources("kind = 'folder'"));
+        let rows: Vec<SourceRow> = self.read(&SQL).fetch_all().await?;
         Ok(rows.into_iter().map(FolderSource::from).collect())
     }
 

@@ -34,14 +34,14 @@ pub struct Description {
 
 /// The results so far, each with its date.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct StepResults {
     pub lyrics: Option<(LyricsFound, DateTime<Utc>)>,
     pub features: Option<(FeaturesFound, DateTime<Utc>)>,
     pub description: Option<Description>,
 }
 
 /// The track of the file or catalogue with the results of its steps. Every field has its source.
-pub fn assembled(mut track: Track, found: Found) -> Track {
+pub fn assembled(mut track: Track, found: StepResults) -> Track {
     let mut say = |field: &str, source: String| _ = track.provenance.insert(field.to_owned(), source);
     if let Some((lyrics, at)) = found.lyrics {
         let source = format!("LRCLIB {}", at.format("%Y-%m-%d"));

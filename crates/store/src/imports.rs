@@ -1,6 +1,9 @@
 //! Imports: the tracks and playlists of a file, and the entries that no catalogue has confirmed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::LazyLock,
+};
 
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -12,7 +15,7 @@ use uuid::Uuid;
 
 use super::{
     ItemId, NewLibraryTrack, PlaylistTrack, Priority, Store, StoreError,
-    db::Tx,
+    db::{Dialects, Tx},
     documents::project,
     library_insert::{Removed, insert_tracks},
     moves::move_recording,
@@ -67,10 +70,12 @@ const INSERT_OPEN: &str = "INSERT INTO open_entries
         entry = excluded.entry, found = excluded.found, playlists = excluded.playlists, tries = 0,
         due_at = excluded.due_at, recording_id = excluded.recording_id";
 
-const CLOSE_SQLITE: &str = "DELETE FROM open_entries
-    WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
-const CLOSE_POSTGRES: &str = "DELETE FROM open_entries WHERE id IN (SELECT id FROM open_entries
-    WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2)) ORDER BY id FOR UPDATE)";
+static CLOSE: LazyLock<Dialects> = LazyLock::new(|| {
+    Dialects::locking(
+        "DELETE FROM open_entries WHERE id IN (SELECT id FROM open_entries
+            WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2)) ORDER BY id FOR UPDATE)",
+    )
+});
 /// How many recordings one statement closes entries for.
 const CLOSED_AT_ONCE: usize = 500;
 
@@ -171,9 +176,8 @@ impl Store {
     async fn close_entries(&self, owner: &UserId, import: &NewImport<'_>) -> Result<(), StoreError> {
         let settled = import.settled.iter().chain(import.moves.iter().map(|(from, _)| from));
         let settled: Vec<String> = settled.map(TrackId::to_string).collect();
-        let sql = self.in_dialect(CLOSE_SQLITE, CLOSE_POSTGRES);
         for part in settled.chunks(CLOSED_AT_ONCE) {
-            self.write(sql).bind(owner.as_str()).bind(Json(part)).execute().await?;
+            self.write(self.text_of(&CLOSE)).bind(owner.as_str()).bind(Json(part)).execute().await?;
         }
         Ok(())
     }

@@ -1,14 +1,14 @@
 //! The steps that enrich and index a track: a node claims a step, then stores its result or releases it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
 
 use serde_json::Value;
 use sqlx::types::Json;
 
 use super::{
     Claimed, Ending, Step, Store, StoreError,
-    db::Tx,
-    documents::{KNOWN_BY_ID_POSTGRES, KNOWN_BY_ID_SQLITE, KnownRow, project},
+    db::{Dialects, Sql, Tx},
+    documents::{KNOWN_BY_ID, KnownRow, project},
     locks::{lock_documents_by_id, update_steps},
 };
 use music::DocumentId;
@@ -28,15 +28,15 @@ const WAITING_USERS: &str = "WITH RECURSIVE waiting (for_user) AS (
         FROM waiting WHERE waiting.for_user IS NOT NULL
     )
     SELECT for_user FROM waiting WHERE for_user IS NOT NULL";
-const CLAIM_SQLITE: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-    WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
-        WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4 ORDER BY priority, due_at LIMIT $5)
-    RETURNING document_id, tries";
-const CLAIM_POSTGRES: &str = "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
-    WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
-        WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4 ORDER BY priority, due_at LIMIT $5
-        FOR UPDATE SKIP LOCKED)
-    RETURNING document_id, tries";
+static CLAIM: LazyLock<Dialects> = LazyLock::new(|| {
+    Dialects::locking(
+        "UPDATE ingest_steps SET state = 'running', tries = tries + 1, node = $2, lease_until = $3
+        WHERE step = $1 AND document_id IN (SELECT document_id FROM ingest_steps
+            WHERE step = $1 AND state = 'waiting' AND for_user = $6 AND due_at <= $4
+            ORDER BY priority, due_at LIMIT $5 FOR UPDATE SKIP LOCKED)
+        RETURNING document_id, tries",
+    )
+});
 
 impl Store {
     /// Claims up to `limit` steps that are due, divided between the users they are for. Several nodes may claim at the
@@ -48,7 +48,7 @@ impl Store {
         }
         let mut round = self.served.round(step.name(), users.into_iter().map(|(user,)| user).collect(), limit);
         let mut tx = self.begin_short().await?;
-        let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
+        let sql = tx.text_of(&CLAIM);
         let claim = async {
             let mut tries: BTreeMap<String, i32> = BTreeMap::new();
             while let Some((user, share)) = round.next() {
@@ -75,8 +75,7 @@ impl Store {
         if ids.is_empty() {
             return Ok(vec![]);
         }
-        let sql = self.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
-        Ok(self.read(sql).bind(Json(ids)).fetch_all().await?)
+        Ok(self.read(&KNOWN_BY_ID).bind(Json(ids)).fetch_all().await?)
     }
 
     /// Stores the outcomes of attempts, each with its result, and starts the next steps, in short transactions. A step
@@ -124,29 +123,34 @@ impl Store {
 
     /// Releases the steps of one kind that this node has claimed and could not finish.
     pub async fn give_back(&self, step: Step, node: &str) -> Result<(), StoreError> {
-        const SQL: (&str, &str) = update_steps!(
-            "state = 'waiting', node = NULL, lease_until = NULL",
-            "step = $1 AND node = $2 AND state = 'running'"
-        );
-        self.write(self.in_dialect(SQL.0, SQL.1)).bind(step.name()).bind(node).execute().await?;
+        static SQL: LazyLock<Dialects> = LazyLock::new(|| {
+            update_steps(
+                "state = 'waiting', node = NULL, lease_until = NULL",
+                "step = $1 AND node = $2 AND state = 'running'",
+            )
+        });
+        self.write(self.text_of(&SQL)).bind(step.name()).bind(node).execute().await?;
         Ok(())
     }
 
     /// Releases the steps of a dead node: at once if the node has restarted, otherwise when their leases have expired.
     pub async fn release_steps(&self, dead_node: Option<&str>) -> Result<u64, StoreError> {
-        const STEPS: (&str, &str) = update_steps!(
-            "state = 'waiting', node = NULL, lease_until = NULL",
-            "state = 'running' AND (lease_until < $1 OR node = $2)"
-        );
-        const ENTRIES_SQLITE: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
-            WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)";
-        const ENTRIES_POSTGRES: &str = "UPDATE open_entries SET node = NULL, lease_until = NULL
-            WHERE id IN (SELECT id FROM open_entries WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)
-                ORDER BY id FOR UPDATE)";
+        static STEPS: LazyLock<Dialects> = LazyLock::new(|| {
+            update_steps(
+                "state = 'waiting', node = NULL, lease_until = NULL",
+                "state = 'running' AND (lease_until < $1 OR node = $2)",
+            )
+        });
+        static ENTRIES: LazyLock<Dialects> = LazyLock::new(|| {
+            Dialects::locking(
+                "UPDATE open_entries SET node = NULL, lease_until = NULL
+                WHERE id IN (SELECT id FROM open_entries WHERE node IS NOT NULL AND (lease_until < $1 OR node = $2)
+                    ORDER BY id FOR UPDATE)",
+            )
+        });
         let mut n_released = 0;
-        for (sqlite, postgres) in [STEPS, (ENTRIES_SQLITE, ENTRIES_POSTGRES)] {
-            let sql = self.in_dialect(sqlite, postgres);
-            n_released += self.write(sql).bind_now().bind(dead_node).execute().await?;
+        for sql in [&*STEPS, &*ENTRIES] {
+            n_released += self.write(self.text_of(sql)).bind_now().bind(dead_node).execute().await?;
         }
         Ok(n_released)
     }
@@ -161,8 +165,7 @@ async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreEr
             lease_until = NULL
         WHERE document_id = $1 AND step = 'index' AND node = $2 AND state = 'running'";
     lock_documents_by_id(tx, ids).await?;
-    let sql = tx.in_dialect(KNOWN_BY_ID_SQLITE, KNOWN_BY_ID_POSTGRES);
-    let rows: Vec<KnownRow> = tx.query(sql).bind(Json(ids)).fetch_all().await?;
+    let rows: Vec<KnownRow> = tx.query(&KNOWN_BY_ID).bind(Json(ids)).fetch_all().await?;
     for id in ids {
         tx.query(DONE).bind(id).bind(node).bind_now().execute().await?;
     }
@@ -170,32 +173,33 @@ async fn put_part(tx: &mut Tx, node: &str, ids: &[String]) -> Result<(), StoreEr
     project(tx, &recordings).await
 }
 
+static SETTLE: Sql = Sql::new(|| settle(""));
+/// A new result replaces the earlier one. Without one, the earlier result stays.
+static SETTLE_DONE: Sql = Sql::new(|| settle(", result = $9, version = $10"));
+
+fn settle(result: &str) -> String {
+    format!(
+        "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7, settled_at = $8,
+            node = NULL, lease_until = NULL{result}
+        WHERE document_id = $1 AND step = $2 AND node = $3 AND state = 'running'"
+    )
+}
+
 /// Stores the outcome of one attempt and starts the next steps, unless this node no longer holds the step.
 async fn settle_step(tx: &mut Tx, step: Step, node: &str, id: &str, ending: &Ending) -> Result<(), StoreError> {
-    const SETTLE: &str = "UPDATE ingest_steps SET state = $4, tries = tries - $5, due_at = $6, error = $7,
-            result = COALESCE($8, result), version = COALESCE($9, version), settled_at = $10,
-            node = NULL, lease_until = NULL
-        WHERE document_id = $1 AND step = $2 AND node = $3 AND state = 'running'";
     let row = SettledRow::of(ending);
-    let n_settled = tx
-        .query(SETTLE)
-        .bind(id)
-        .bind(step.name())
-        .bind(node)
-        .bind(row.state)
-        .bind(row.uncounted)
-        .bind_in(row.wait)
-        .bind(row.error)
-        .bind(row.result.map(Json))
-        .bind(row.version)
-        .bind_now()
-        .execute()
-        .await?;
-    let is_new = matches!(ending, Ending::Done { .. });
+    let query = tx.query(if row.result.is_some() { &SETTLE_DONE } else { &SETTLE });
+    let query = query.bind(id).bind(step.name()).bind(node).bind(row.state).bind(row.uncounted).bind_in(row.wait);
+    let query = query.bind(row.error).bind_now();
+    let query = match row.result {
+        Some((result, version)) => query.bind(Json(result)).bind(version),
+        None => query,
+    };
+    let n_settled = query.execute().await?;
     if n_settled > 0
-        && let Some(sql) = begin_after(step, is_new)
+        && let Some(sql) = begin_after(step)
     {
-        tx.query(sql).bind(id).bind_now().execute().await?;
+        tx.query(sql).bind(id).bind_now().bind(row.result.is_some()).execute().await?;
     }
     Ok(())
 }
@@ -205,16 +209,15 @@ struct SettledRow<'a> {
     uncounted: i32,
     wait: Duration,
     error: Option<&'a str>,
-    result: Option<&'a Value>,
-    version: Option<&'a str>,
+    /// A new result and its version.
+    result: Option<(&'a Value, &'a str)>,
 }
 
 impl<'a> SettledRow<'a> {
     fn of(ending: &'a Ending) -> Self {
-        let wait = Duration::ZERO;
-        let empty = Self { state: "done", uncounted: 0, wait, error: None, result: None, version: None };
+        let empty = Self { state: "done", uncounted: 0, wait: Duration::ZERO, error: None, result: None };
         match ending {
-            Ending::Done { result, version } => Self { result: Some(result), version: Some(version), ..empty },
+            Ending::Done { result, version } => Self { result: Some((result, version)), ..empty },
             Ending::Off => Self { state: "off", ..empty },
             Ending::Failed { error } => Self { state: "failed", error: Some(error), ..empty },
             Ending::Later { wait, counts, error } => {
@@ -225,38 +228,24 @@ impl<'a> SettledRow<'a> {
     }
 }
 
-/// The statement that starts the next steps after a step has ended. A new result also repeats the steps that ran
-/// without it.
-fn begin_after(step: Step, is_new: bool) -> Option<&'static str> {
-    macro_rules! begin {
-        ($step:literal, $states:literal, $condition:literal) => {
-            concat!(
-                "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
-                 WHERE document_id = $1 AND step = '",
-                $step,
-                "' AND state IN (",
-                $states,
-                ")",
-                $condition
-            )
-        };
-    }
-    macro_rules! describe {
-        ($states:literal) => {
-            begin!(
-                "describe",
-                $states,
-                " AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = $1
-                    AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)"
-            )
-        };
-    }
-    match (step, is_new) {
-        (Step::Lyrics | Step::Features, true) => Some(describe!("'blocked', 'done', 'failed', 'running'")),
-        (Step::Lyrics | Step::Features, false) => Some(describe!("'blocked'")),
-        (Step::Describe, true) => Some(begin!("index", "'blocked', 'done', 'failed', 'running'", "")),
-        (Step::Describe, false) => Some(begin!("index", "'blocked'", "")),
-        (Step::Index, _) => None,
+/// A description begins when every source has answered. $3: a new result also repeats a description that ran without it.
+const BEGIN_DESCRIBE: &str =
+    "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
+    WHERE document_id = $1 AND step = 'describe'
+        AND (state = 'blocked' OR ($3 AND state IN ('done', 'failed', 'running')))
+        AND NOT EXISTS (SELECT 1 FROM ingest_steps e WHERE e.document_id = $1
+            AND e.step IN ('lyrics', 'features') AND e.settled_at IS NULL)";
+const BEGIN_INDEX: &str =
+    "UPDATE ingest_steps SET state = 'waiting', tries = 0, due_at = $2, node = NULL, lease_until = NULL
+    WHERE document_id = $1 AND step = 'index'
+        AND (state = 'blocked' OR ($3 AND state IN ('done', 'failed', 'running')))";
+
+/// The statement that starts the next step after a step has ended.
+fn begin_after(step: Step) -> Option<&'static str> {
+    match step {
+        Step::Lyrics | Step::Features => Some(BEGIN_DESCRIBE),
+        Step::Describe => Some(BEGIN_INDEX),
+        Step::Index => None,
     }
 }
 

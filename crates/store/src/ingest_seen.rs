@@ -12,7 +12,8 @@ use super::{Step, Store, StoreError};
 /// A step that needs a user's action.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Failure {
+#[schemars(rename = "Failure")]
+pub struct FailedStep {
     /// Empty if the track has none.
     pub isrc: String,
     pub track_id: String,
@@ -23,7 +24,7 @@ pub struct Failure {
     pub reason: String,
     pub at: DateTime<Utc>,
 }
-from_row!(Failure { isrc, track_id, title, artist, step, reason, at });
+from_row!(FailedStep { isrc, track_id, title, artist, step, reason, at });
 
 /// The number of tracks in each state of each step.
 pub type StepCounts = BTreeMap<Step, BTreeMap<String, u64>>;
@@ -55,7 +56,7 @@ impl Store {
 
     /// The owner's tracks with a step that needs an action, newest first. SQLite reads the tables of a cross join in
     /// the given order: failed steps, which are few, come first.
-    pub async fn failures(&self, owner: &UserId, limit: u32) -> Result<Vec<Failure>, StoreError> {
+    pub async fn failures(&self, owner: &UserId, limit: u32) -> Result<Vec<FailedStep>, StoreError> {
         const SQL: &str = "SELECT COALESCE(o.isrc, '') AS isrc, o.recording_id AS track_id, o.title, o.artist, s.step,
                 COALESCE(s.error, '') AS reason, s.settled_at AS at
             FROM ingest_steps s CROSS JOIN ingested_tracks i CROSS JOIN library_tracks o

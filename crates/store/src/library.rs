@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{
     Priority, Store, StoreError,
+    db::Sql,
     documents::project,
     library_insert::{Removed, insert_tracks},
     locks::lock_library,
@@ -60,37 +61,22 @@ from_row!(LibraryTrack {
     added_at
 });
 
-/// The columns of a library track, for the table or for a row alias.
-macro_rules! columns {
-    () => {
-        columns!("library_tracks")
-    };
-    ($rows:literal) => {
-        concat!(
-            "recording_id AS track_id, isrc, tidal_id, title, artist, album, duration, genre, year, track_number,
+/// The columns of a library track. `rows` is the table, or an alias of its rows.
+pub(crate) fn columns(rows: &str) -> String {
+    format!(
+        "recording_id AS track_id, isrc, tidal_id, title, artist, album, duration, genre, year, track_number,
             is_sample, n_plays, first_played_at, last_played_at, added_at,
-            COALESCE((SELECT MIN(f.path) FROM library_files f WHERE f.user_id = ",
-            $rows,
-            ".user_id AND f.recording_id = ",
-            $rows,
-            ".recording_id AND f.missing_at IS NULL), location) AS location,
-            COALESCE((SELECT MIN(e.found ->> 'outcome') FROM open_entries e WHERE e.user_id = ",
-            $rows,
-            ".user_id AND e.recording_id = ",
-            $rows,
-            ".recording_id), 'matched') AS match_quality"
-        )
-    };
+            COALESCE((SELECT MIN(f.path) FROM library_files f WHERE f.user_id = {rows}.user_id
+                AND f.recording_id = {rows}.recording_id AND f.missing_at IS NULL), location) AS location,
+            COALESCE((SELECT MIN(e.found ->> 'outcome') FROM open_entries e WHERE e.user_id = {rows}.user_id
+                AND e.recording_id = {rows}.recording_id), 'matched') AS match_quality"
+    )
 }
-pub(crate) use columns;
 
 /// A track by its id, its code, or a further code in a file of the user.
-macro_rules! one_track {
-    () => {
-        "WHERE user_id = $1 AND (recording_id = $2 OR isrc = $2 OR recording_id IN (SELECT n.recording_id
-            FROM own_names n WHERE n.user_id = $1 AND n.kind = 'isrc' AND n.value = $2))"
-    };
-}
+const ONE_TRACK: &str =
+    "WHERE user_id = $1 AND (recording_id = $2 OR isrc = $2 OR recording_id IN (SELECT n.recording_id
+    FROM own_names n WHERE n.user_id = $1 AND n.kind = 'isrc' AND n.value = $2))";
 
 impl Store {
     /// Adds tracks. A track that is in the library is not changed; a removed one is restored.
@@ -112,26 +98,25 @@ impl Store {
     }
 
     pub async fn library_track(&self, owner: &UserId, name: &TrackRef) -> Result<LibraryTrack, StoreError> {
-        const SQL: &str = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM library_tracks ",
-            one_track!(),
-            " AND removed_at IS NULL ORDER BY recording_id LIMIT 1"
-        );
-        let found = self.read(SQL).bind(owner.as_str()).bind(name.to_string()).fetch_optional().await?;
+        static SQL: Sql = Sql::new(|| {
+            let columns = columns("library_tracks");
+            format!(
+                "SELECT {columns} FROM library_tracks {ONE_TRACK} AND removed_at IS NULL ORDER BY recording_id LIMIT 1"
+            )
+        });
+        let found = self.read(&SQL).bind(owner.as_str()).bind(name.to_string()).fetch_optional().await?;
         found.ok_or(StoreError::NotFound)
     }
 
     pub async fn remove_from_library(&self, owner: &UserId, name: &TrackRef) -> Result<(), StoreError> {
-        const SQL: &str = concat!(
-            "UPDATE library_tracks SET removed_at = $3 ",
-            one_track!(),
-            " AND removed_at IS NULL RETURNING recording_id"
-        );
+        static SQL: Sql = Sql::new(|| {
+            format!(
+                "UPDATE library_tracks SET removed_at = $3 {ONE_TRACK} AND removed_at IS NULL RETURNING recording_id"
+            )
+        });
         let mut tx = self.begin().await?;
         lock_library(&mut tx, owner.as_str()).await?;
-        let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string()).bind(self.clock.now());
+        let query = tx.query(&SQL).bind(owner.as_str()).bind(name.to_string()).bind(self.clock.now());
         let removed: Vec<(String,)> = query.fetch_all().await?;
         if removed.is_empty() {
             return Err(StoreError::NotFound);
@@ -144,16 +129,18 @@ impl Store {
     }
 
     pub async fn restore_to_library(&self, owner: &UserId, name: &TrackRef) -> Result<LibraryTrack, StoreError> {
-        const SQL: &str = concat!(
-            "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE ",
-            one_track!(),
-            " AND erased_at IS NULL AND recording_id NOT IN (SELECT recording_id FROM track_merges WHERE user_id = $1 AND kind = 'merge'
-                    AND undone_at IS NULL) RETURNING ",
-            columns!()
-        );
+        static SQL: Sql = Sql::new(|| {
+            let columns = columns("library_tracks");
+            format!(
+                "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE {ONE_TRACK} AND erased_at IS NULL
+                    AND recording_id NOT IN (SELECT recording_id FROM track_merges
+                        WHERE user_id = $1 AND kind = 'merge' AND undone_at IS NULL)
+                RETURNING {columns}"
+            )
+        });
         let mut tx = self.begin().await?;
         lock_library(&mut tx, owner.as_str()).await?;
-        let query = tx.query(SQL).bind(owner.as_str()).bind(name.to_string());
+        let query = tx.query(&SQL).bind(owner.as_str()).bind(name.to_string());
         let mut restored: Vec<LibraryTrack> = query.fetch_all().await?;
         let recordings: Vec<String> = restored.iter().map(|track| track.track_id.clone()).collect();
         let track = restored.pop().ok_or(StoreError::NotFound)?;

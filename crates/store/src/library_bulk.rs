@@ -21,16 +21,12 @@ impl Store {
         owner: &UserId,
         names: &[TrackRef],
     ) -> Result<(usize, UndoId), StoreError> {
-        const SQLITE: &str = "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND removed_at IS NULL
+        const SQL: &str = "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND removed_at IS NULL
             AND (recording_id IN (SELECT value FROM json_each($2)) OR isrc IN (SELECT value FROM json_each($2)))
-            RETURNING recording_id";
-        const POSTGRES: &str = "UPDATE library_tracks SET removed_at = $3 WHERE user_id = $1 AND removed_at IS NULL
-            AND (recording_id IN (SELECT jsonb_array_elements_text($2)) OR isrc IN (SELECT jsonb_array_elements_text($2)))
             RETURNING recording_id";
         let mut tx = self.begin().await?;
         lock_library(&mut tx, owner.as_str()).await?;
-        let sql = tx.in_dialect(SQLITE, POSTGRES);
-        let query = tx.query(sql).bind(owner.as_str()).bind(Json(names)).bind(self.clock.now());
+        let query = tx.query(SQL).bind(owner.as_str()).bind(Json(names)).bind(self.clock.now());
         let removed: Vec<(String,)> = query.fetch_all().await?;
         if removed.is_empty() {
             return Err(StoreError::NotFound);
@@ -47,14 +43,10 @@ impl Store {
 
 /// Restores removed tracks. A track that is already in the library is not changed. The caller has locked the library.
 pub(crate) async fn bring_back(tx: &mut Tx, owner: &UserId, ids: &[String]) -> Result<(), StoreError> {
-    const SQLITE: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
+    const SQL: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
         WHERE user_id = $1 AND removed_at IS NOT NULL AND erased_at IS NULL
             AND recording_id IN (SELECT value FROM json_each($2)) RETURNING recording_id";
-    const POSTGRES: &str = "UPDATE library_tracks SET removed_at = NULL, left_with_file = FALSE
-        WHERE user_id = $1 AND removed_at IS NOT NULL AND erased_at IS NULL
-            AND recording_id IN (SELECT jsonb_array_elements_text($2)) RETURNING recording_id";
-    let sql = tx.in_dialect(SQLITE, POSTGRES);
-    let back: Vec<(String,)> = tx.query(sql).bind(owner.as_str()).bind(Json(ids)).fetch_all().await?;
+    let back: Vec<(String,)> = tx.query(SQL).bind(owner.as_str()).bind(Json(ids)).fetch_all().await?;
     if back.is_empty() {
         return Err(StoreError::Conflict("The tracks are in the library again, or were deleted for good."));
     }

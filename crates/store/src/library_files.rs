@@ -108,15 +108,12 @@ impl Store {
 
     /// The tracks of the user, among these, that have a picture.
     pub async fn with_artwork(&self, owner: &UserId, tracks: &[String]) -> Result<BTreeSet<String>, StoreError> {
-        const SQLITE: &str = "SELECT DISTINCT recording_id FROM library_files WHERE user_id = $1
+        const SQL: &str = "SELECT DISTINCT recording_id FROM library_files WHERE user_id = $1
             AND missing_at IS NULL AND artwork IS NOT NULL AND recording_id IN (SELECT value FROM json_each($2))";
-        const POSTGRES: &str = "SELECT DISTINCT recording_id FROM library_files WHERE user_id = $1
-            AND missing_at IS NULL AND artwork IS NOT NULL AND recording_id IN (SELECT jsonb_array_elements_text($2))";
         if tracks.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(String,)> = self.read(sql).bind(owner.as_str()).bind(Json(tracks)).fetch_all().await?;
+        let rows: Vec<(String,)> = self.read(SQL).bind(owner.as_str()).bind(Json(tracks)).fetch_all().await?;
         Ok(rows.into_iter().map(|(id,)| id).collect())
     }
 

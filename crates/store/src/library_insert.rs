@@ -68,10 +68,8 @@ pub(crate) enum Removed {
     ComesBackWithFile,
 }
 
-const EXISTING_SQLITE: &str = "SELECT recording_id, removed_at, left_with_file FROM library_tracks
+const EXISTING: &str = "SELECT recording_id, removed_at, left_with_file FROM library_tracks
     WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
-const EXISTING_POSTGRES: &str = "SELECT recording_id, removed_at, left_with_file FROM library_tracks
-    WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
 
 /// The owner's newest file replaces older data. The play count is the largest count of any imported history.
 const PUT: &str = "INSERT INTO library_tracks (user_id, recording_id, isrc, tidal_id, name, duration, title, artist,
@@ -119,9 +117,8 @@ pub(crate) async fn insert_tracks(
     let ids: Vec<String> = tracks.iter().map(|new| new.track.id.to_string()).collect();
     lock_library(tx, owner.as_str()).await?;
     lock_documents(tx, &ids).await?;
-    let sql = tx.in_dialect(EXISTING_SQLITE, EXISTING_POSTGRES);
     let existing: Vec<(String, Option<DateTime<Utc>>, bool)> =
-        tx.query(sql).bind(owner.as_str()).bind(Json(&ids)).fetch_all().await?;
+        tx.query(EXISTING).bind(owner.as_str()).bind(Json(&ids)).fetch_all().await?;
     // Whether it was removed by the owner, and whether it was removed with its file.
     let mut existing: HashMap<String, (bool, bool)> = existing
         .into_iter()

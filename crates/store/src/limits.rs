@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use engine::UserId;
 
-use super::{Store, StoreError, db::Tx, spending::used_up};
+use super::{Store, StoreError, db::Tx, locks::lock_user, spending::used_up};
 
 /// 0 = no limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,22 +94,13 @@ pub(crate) async fn exceeded(
     if !limits.are_set() {
         return Ok(None);
     }
-    lock_user(tx, owner).await?;
+    lock_user(tx, owner.as_str()).await?;
     let counts: Counts = tx.query(COUNT).bind(owner.as_str()).bind(at - MINUTE).bind(day_of(at)).fetch_one().await?;
     let limited = limits.exceeded_by(&counts, at);
     if limited.is_none() && limits.per_minute > 0 {
         count_event(tx, owner, "turn", at).await?;
     }
     Ok(limited)
-}
-
-/// Prevents other transactions from counting events of this user until this one ends.
-async fn lock_user(tx: &mut Tx, owner: &UserId) -> Result<(), StoreError> {
-    const SQLITE: &str = "SELECT 1 WHERE $1 IS NULL";
-    const POSTGRES: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
-    let lock = tx.in_dialect(SQLITE, POSTGRES);
-    tx.query(lock).bind(owner.as_str()).execute().await?;
-    Ok(())
 }
 
 async fn count_event(tx: &mut Tx, owner: &UserId, kind: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
@@ -142,7 +133,7 @@ impl Store {
             return Ok(Some(limited));
         }
         let mut tx = self.begin().await?;
-        lock_user(&mut tx, owner).await?;
+        lock_user(&mut tx, owner.as_str()).await?;
         let (n_calls,): (i64,) = tx.query(SQL).bind(owner.as_str()).bind(at - MINUTE).fetch_one().await?;
         if let Some(limited) = limits.exceeded_by_calls(n_calls) {
             return Ok(Some(limited));

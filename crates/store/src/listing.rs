@@ -12,7 +12,8 @@ use serde::Deserialize;
 use super::{
     Store, StoreError,
     db::{Db, Query},
-    library::{LibraryTrack, columns},
+    library::LibraryTrack,
+    listing_statements::{By, COUNT_GROUP, COUNT_WORDS, COUNT_YEARS, EVERY_TRACK, MANY},
 };
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -63,186 +64,6 @@ impl Listing<'_> {
 /// Up to this number of tracks, they are found by the filter and sorted, instead of searched in the order of the page.
 const FEW: i64 = 1_000;
 
-macro_rules! filters {
-    () => {
-        " AND ($2 IS NULL OR searchable LIKE $2)
-            AND ($3 IS NULL OR LOWER(artist) = LOWER($3) OR LOWER(album_artist) = LOWER($3))
-            AND ($4 IS NULL OR LOWER(album) = LOWER($4)) AND ($5 IS NULL OR LOWER(genre) = LOWER($5))
-            AND ($6 IS NULL OR year = $6) AND ($7 IS NULL OR (year >= $7 AND year < $7 + 10))"
-    };
-}
-
-/// The sort orders. Each has an index (migration 0015), so that a page without filters reads only its own rows. Names
-/// are compared by their first hundred letters, because the size of an index entry is limited.
-macro_rules! in_order {
-    ($select:ident, $sort:expr) => {
-        match $sort {
-            LibrarySort::Added => $select!("added_at DESC, recording_id DESC"),
-            LibrarySort::Title => $select!("LOWER(SUBSTR(title, 1, 100)), recording_id"),
-            LibrarySort::Artist => $select!(
-                "LOWER(SUBSTR(artist, 1, 100)), LOWER(SUBSTR(album, 1, 100)), disc_number, track_number, recording_id"
-            ),
-            LibrarySort::Album => {
-                $select!("LOWER(SUBSTR(album, 1, 100)), disc_number, track_number, recording_id")
-            }
-            LibrarySort::Year => {
-                $select!("COALESCE(year, 0) DESC, LOWER(SUBSTR(album, 1, 100)), track_number, recording_id")
-            }
-            LibrarySort::Plays => $select!("n_plays DESC, LOWER(SUBSTR(title, 1, 100)), recording_id"),
-        }
-    };
-}
-
-macro_rules! every_track {
-    ($order:literal) => {
-        concat!(
-            "SELECT ",
-            columns!(),
-            " FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL ORDER BY ",
-            $order,
-            " LIMIT $2 OFFSET $3"
-        )
-    };
-}
-
-/// Reads the rows in the order of the page and applies the filters to each.
-macro_rules! many {
-    ($order:literal) => {
-        concat!(
-            "SELECT ",
-            columns!(),
-            " FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL",
-            filters!(),
-            " ORDER BY ",
-            $order,
-            " LIMIT $8 OFFSET $9"
-        )
-    };
-}
-
-macro_rules! own_rows {
-    ($condition:literal) => {
-        concat!("SELECT recording_id FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND ", $condition)
-    };
-}
-
-/// Entries of the index of words: those of the owner, whose id is a word of each, with words that begin as in the pattern.
-macro_rules! match_sqlite {
-    () => {
-        "library_words MATCH 'owner:' || HEX($1) || ' AND words:(' || REPLACE(SUBSTR($2, 3), '%', '*') || ')'"
-    };
-}
-
-/// The owner is a part of each word. PostgreSQL does not know how rare a word is: if the owner were a condition of the
-/// inner query, or if its rows were joined, it would read all tracks. OFFSET keeps the queries apart.
-macro_rules! rows_by_words {
-    () => {
-        "(SELECT * FROM library_tracks WHERE removed_at IS NULL AND searchable LIKE ' %'
-            AND library_lexemes(user_id, searchable) @@ library_query($1, $2) OFFSET 0) AS by_words WHERE user_id = $1"
-    };
-}
-
-/// The recordings that a filter finds by its index.
-macro_rules! found_by {
-    (artist) => {
-        concat!(
-            own_rows!("LOWER(SUBSTR(artist, 1, 100)) = LOWER(SUBSTR($3, 1, 100))"),
-            " UNION ",
-            own_rows!("album_artist IS NOT NULL AND LOWER(SUBSTR(album_artist, 1, 100)) = LOWER(SUBSTR($3, 1, 100))")
-        )
-    };
-    (album) => {
-        own_rows!("LOWER(SUBSTR(album, 1, 100)) = LOWER(SUBSTR($4, 1, 100))")
-    };
-    (genre) => {
-        own_rows!("genre IS NOT NULL AND LOWER(SUBSTR(genre, 1, 100)) = LOWER(SUBSTR($5, 1, 100))")
-    };
-    (year) => {
-        own_rows!("COALESCE(year, 0) = $6")
-    };
-    (decade) => {
-        own_rows!("COALESCE(year, 0) >= $7 AND COALESCE(year, 0) < $7 + 10")
-    };
-    (words_sqlite) => {
-        concat!(
-            "SELECT r.recording_id FROM library_words CROSS JOIN library_word_rows r ON r.id = library_words.rowid
-                AND r.user_id = $1 WHERE ",
-            match_sqlite!()
-        )
-    };
-}
-
-/// The inner limit prevents SQLite from reading the whole library in the order of the page.
-macro_rules! of_found {
-    (words_postgres) => {
-        concat!(" FROM (SELECT * FROM ", rows_by_words!(), filters!(), " LIMIT 1000000000) AS found")
-    };
-    ($filter:tt) => {
-        concat!(
-            " FROM (SELECT * FROM library_tracks WHERE user_id = $1 AND removed_at IS NULL AND recording_id IN (",
-            found_by!($filter),
-            ")",
-            filters!(),
-            " LIMIT 1000000000) AS found"
-        )
-    };
-}
-
-/// Statements that read only the rows that a filter finds.
-macro_rules! few {
-    ($filter:tt, $sort:expr) => {{
-        macro_rules! page {
-            ($order:literal) => {
-                concat!("SELECT ", columns!("found"), of_found!($filter), " ORDER BY ", $order, " LIMIT $8 OFFSET $9")
-            };
-        }
-        Statements { page: in_order!(page, $sort), count: concat!("SELECT COUNT(*)", of_found!($filter)) }
-    }};
-}
-
-/// A page of a listing without filters.
-pub(crate) fn every_track_by(sort: LibrarySort) -> &'static str {
-    in_order!(every_track, sort)
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct Statements {
-    pub(crate) page: &'static str,
-    pub(crate) count: &'static str,
-}
-
-/// A filter with an index, or with a stored number of tracks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
-    Artist,
-    Album,
-    Genre,
-    Year,
-    Decade,
-    Words,
-}
-
-impl By {
-    pub(crate) fn statements(self, sort: LibrarySort, is_postgres: bool) -> Statements {
-        match self {
-            Self::Artist => few!(artist, sort),
-            Self::Album => few!(album, sort),
-            Self::Genre => few!(genre, sort),
-            Self::Year => few!(year, sort),
-            Self::Decade => few!(decade, sort),
-            Self::Words if is_postgres => few!(words_postgres, sort),
-            Self::Words => few!(words_sqlite, sort),
-        }
-    }
-}
-
-pub(crate) const COUNT_GROUP: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
-    WHERE user_id = $1 AND kind = $2 AND key = LOWER(SUBSTR($3, 1, 400))";
-const COUNT_YEARS: &str = "SELECT CAST(COALESCE(SUM(n_tracks), 0) AS BIGINT) FROM library_groups
-    WHERE user_id = $1 AND kind = 'year' AND year >= $2 AND year < $3";
-pub(crate) const COUNT_WORDS_SQLITE: &str = concat!("SELECT COUNT(*) FROM library_words WHERE ", match_sqlite!());
-pub(crate) const COUNT_WORDS_POSTGRES: &str = concat!("SELECT COUNT(*) FROM ", rows_by_words!());
-
 impl Store {
     /// A page of the tracks that match the filters, and how many match.
     pub async fn library_tracks(
@@ -252,20 +73,20 @@ impl Store {
     ) -> Result<(Vec<LibraryTrack>, i64), StoreError> {
         let (limit, offset) = (i64::from(listing.limit), i64::from(listing.offset));
         if listing.n_filters() == 0 {
-            let page = self.read(every_track_by(listing.sort)).bind(owner.as_str()).bind(limit).bind(offset);
+            let page = self.read(EVERY_TRACK.by(listing.sort)).bind(owner.as_str()).bind(limit).bind(offset);
             return Ok((page.fetch_all().await?, self.n_in_group(owner, "all", "").await?));
         }
         let pattern = listing.words.and_then(words_pattern);
         let (by, n) = self.narrowest(owner, &listing, pattern.as_deref()).await?;
-        let statements = by.statements(listing.sort, matches!(self.db, Db::Postgres { .. }));
-        let page = if n <= FEW { statements.page } else { in_order!(many, listing.sort) };
-        let page = listing.bound(self.read(page), owner, pattern.as_deref());
+        let few = by.few(matches!(self.db, Db::Postgres { .. }));
+        let page = if n <= FEW { &few.page } else { &*MANY };
+        let page = listing.bound(self.read(page.by(listing.sort)), owner, pattern.as_deref());
         let tracks = page.bind(limit).bind(offset).fetch_all().await?;
         let is_all = listing.n_filters() == 1 && !matches!(by, By::Artist | By::Album);
         if is_all {
             return Ok((tracks, n));
         }
-        let count = listing.bound(self.read(statements.count), owner, pattern.as_deref());
+        let count = listing.bound(self.read(&few.count), owner, pattern.as_deref());
         let (n,): (i64,) = count.fetch_one().await?;
         Ok((tracks, n))
     }
@@ -293,8 +114,7 @@ impl Store {
             found.push((By::Decade, self.n_in_years(owner, decade, decade.saturating_add(10)).await?));
         }
         if pattern.is_some() && found.iter().all(|(_, n)| *n > FEW) {
-            let sql = self.in_dialect(COUNT_WORDS_SQLITE, COUNT_WORDS_POSTGRES);
-            let count = self.read(sql).bind(owner.as_str()).bind(pattern);
+            let count = self.read(self.text_of(&COUNT_WORDS)).bind(owner.as_str()).bind(pattern);
             let (n,): (i64,) = count.fetch_one().await?;
             found.push((By::Words, n));
         }

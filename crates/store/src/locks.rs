@@ -12,29 +12,25 @@
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{StoreError, db::Tx};
+use super::{
+    StoreError,
+    db::{Dialects, Sql, Tx},
+};
 
-/// An UPDATE of the steps that `$which` selects, of any number of documents, for SQLite and for PostgreSQL. On PostgreSQL the
-/// statement locks the documents first, in their order.
-macro_rules! update_steps {
-    ($set:literal, $which:literal) => {
-        (
-            concat!("UPDATE ingest_steps SET ", $set, " WHERE ", $which),
-            concat!(
-                "WITH locked AS (SELECT id FROM ingested_tracks
-                    WHERE id IN (SELECT document_id FROM ingest_steps WHERE ",
-                $which,
-                ") ORDER BY recording_id COLLATE \"C\", owner COLLATE \"C\" FOR UPDATE)
-                UPDATE ingest_steps SET ",
-                $set,
-                " WHERE ",
-                $which,
-                " AND document_id IN (SELECT id FROM locked)"
-            ),
-        )
-    };
+/// An UPDATE of the steps that `which` selects, of any number of documents. On PostgreSQL the statement locks the documents
+/// first, in their order.
+pub(crate) fn update_steps(set: &str, which: &str) -> Dialects {
+    let sqlite = format!("UPDATE ingest_steps SET {set} WHERE {which}");
+    let postgres = format!(
+        "WITH locked AS (SELECT id FROM ingested_tracks
+            WHERE id IN (SELECT document_id FROM ingest_steps WHERE {which}) {IN_ORDER})
+        {sqlite} AND document_id IN (SELECT id FROM locked)"
+    );
+    Dialects { sqlite, postgres }
 }
-pub(crate) use update_steps;
+
+/// The order in which documents are locked.
+const IN_ORDER: &str = "ORDER BY recording_id COLLATE \"C\", owner COLLATE \"C\" FOR UPDATE";
 
 /// The class of the advisory locks of libraries.
 const LIBRARIES: i32 = 17;
@@ -42,15 +38,25 @@ const LIBRARIES: i32 = 17;
 /// `hashtext` gives two users one lock now and then. They wait for each other then, and nothing else.
 const LIBRARY: &str = "SELECT pg_advisory_xact_lock($1, hashtext($2)) IS NULL";
 const ENTRIES: &str = "SELECT id FROM open_entries WHERE user_id = $1 ORDER BY id FOR UPDATE";
-const BY_RECORDING: &str = "SELECT id FROM ingested_tracks WHERE recording_id IN (SELECT jsonb_array_elements_text($1))
-    ORDER BY recording_id COLLATE \"C\", owner COLLATE \"C\" FOR UPDATE";
-const BY_ID: &str = "SELECT id FROM ingested_tracks WHERE id IN (SELECT jsonb_array_elements_text($1))
-    ORDER BY recording_id COLLATE \"C\", owner COLLATE \"C\" FOR UPDATE";
+static BY_RECORDING: Sql = Sql::new(|| {
+    format!("SELECT id FROM ingested_tracks WHERE recording_id IN (SELECT value FROM json_each($1)) {IN_ORDER}")
+});
+static BY_ID: Sql =
+    Sql::new(|| format!("SELECT id FROM ingested_tracks WHERE id IN (SELECT value FROM json_each($1)) {IN_ORDER}"));
 
 /// Locks the library of a user until the end of the transaction.
 pub(crate) async fn lock_library(tx: &mut Tx, owner: &str) -> Result<(), StoreError> {
     if tx.is_postgres() {
         let _: (bool,) = tx.query(LIBRARY).bind(LIBRARIES).bind(owner).fetch_one().await?;
+    }
+    Ok(())
+}
+
+/// Prevents other transactions from counting events of this user until this one ends.
+pub(crate) async fn lock_user(tx: &mut Tx, owner: &str) -> Result<(), StoreError> {
+    const SQL: &str = "SELECT 1 FROM (SELECT pg_advisory_xact_lock(hashtextextended($1, 0))) AS lock";
+    if tx.is_postgres() {
+        tx.query(SQL).bind(owner).execute().await?;
     }
     Ok(())
 }
@@ -65,12 +71,12 @@ pub(crate) async fn lock_entries(tx: &mut Tx, owner: &str) -> Result<(), StoreEr
 
 /// Locks the enrichment documents of these recordings until the end of the transaction.
 pub(crate) async fn lock_documents(tx: &mut Tx, recordings: &[String]) -> Result<(), StoreError> {
-    lock_rows(tx, BY_RECORDING, recordings).await
+    lock_rows(tx, &BY_RECORDING, recordings).await
 }
 
 /// Locks these enrichment documents until the end of the transaction.
 pub(crate) async fn lock_documents_by_id(tx: &mut Tx, ids: &[String]) -> Result<(), StoreError> {
-    lock_rows(tx, BY_ID, ids).await
+    lock_rows(tx, &BY_ID, ids).await
 }
 
 async fn lock_rows(tx: &mut Tx, sql: &'static str, keys: &[String]) -> Result<(), StoreError> {

@@ -5,7 +5,8 @@ use uuid::Uuid;
 
 use super::{
     Store, StoreError, StoredMessage,
-    conversations::{MessageRow, message_columns},
+    conversations::{MESSAGE_COLUMNS, MessageRow},
+    db::Sql,
 };
 
 pub struct MessagePage {
@@ -23,18 +24,18 @@ impl Store {
         after: Option<MessageId>,
         limit: u32,
     ) -> Result<Vec<StoredMessage>, StoreError> {
-        const SQL: &str = concat!(
-            "SELECT ",
-            message_columns!(),
-            " FROM messages m
-            JOIN conversations c ON c.id = m.conversation_id
-            LEFT JOIN turns t ON t.message_id = m.id
-            WHERE m.conversation_id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL
-              AND ($3 IS NULL OR m.position > (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1))
-            ORDER BY m.position LIMIT $4"
-        );
+        static SQL: Sql = Sql::new(|| {
+            format!(
+                "SELECT {MESSAGE_COLUMNS} FROM messages m
+                JOIN conversations c ON c.id = m.conversation_id
+                LEFT JOIN turns t ON t.message_id = m.id
+                WHERE m.conversation_id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL AND ($3 IS NULL
+                    OR m.position > (SELECT position FROM messages WHERE id = $3 AND conversation_id = $1))
+                ORDER BY m.position LIMIT $4"
+            )
+        });
         let rows: Vec<MessageRow> = self
-            .read(SQL)
+            .read(&SQL)
             .bind(conversation.0)
             .bind(owner.as_str())
             .bind(after.map(|id| id.0))

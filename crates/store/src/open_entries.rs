@@ -1,6 +1,9 @@
 //! Entries of imports without a confirmed match: listed, matched by the user, dismissed, and searched for again.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::LazyLock,
+};
 
 use chrono::TimeDelta;
 use engine::UserId;
@@ -11,6 +14,7 @@ use uuid::Uuid;
 
 use super::{
     LEASE, NewLibraryTrack, Priority, Store, StoreError,
+    db::Dialects,
     library_insert::{Removed, insert_tracks},
     locks::lock_library,
 };
@@ -99,15 +103,15 @@ const OWNERS: &str = "WITH RECURSIVE owners (user_id) AS (
         FROM owners WHERE owners.user_id IS NOT NULL
     )
     SELECT user_id FROM owners WHERE user_id IS NOT NULL";
-const CLAIM_SQLITE: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
-    WHERE id IN (SELECT id FROM open_entries
-        WHERE user_id = $5 AND NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4)
-    RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
-const CLAIM_POSTGRES: &str = "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
-    WHERE id IN (SELECT id FROM open_entries
-        WHERE user_id = $5 AND NOT dismissed AND node IS NULL AND due_at <= $3 ORDER BY due_at LIMIT $4
-        FOR UPDATE SKIP LOCKED)
-    RETURNING id, user_id, file, kind, entry, found, tries, recording_id";
+static CLAIM: LazyLock<Dialects> = LazyLock::new(|| {
+    Dialects::locking(
+        "UPDATE open_entries SET node = $1, lease_until = $2, tries = tries + 1
+        WHERE id IN (SELECT id FROM open_entries
+            WHERE user_id = $5 AND NOT dismissed AND node IS NULL AND due_at <= $3
+            ORDER BY due_at LIMIT $4 FOR UPDATE SKIP LOCKED)
+        RETURNING id, user_id, file, kind, entry, found, tries, recording_id",
+    )
+});
 
 impl Store {
     /// A page of the open entries, in the order of their files and lines, without dismissed ones.
@@ -139,13 +143,11 @@ impl Store {
         E: DeserializeOwned,
         F: DeserializeOwned,
     {
-        const SQLITE: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
+        const SQL: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
             WHERE user_id = $1 AND NOT dismissed AND id IN (SELECT unhex(value) FROM json_each($2))";
-        const POSTGRES: &str = "SELECT id, user_id, file, kind, entry, found, tries, recording_id FROM open_entries
-            WHERE user_id = $1 AND NOT dismissed AND id IN (SELECT jsonb_array_elements_text($2)::uuid)";
         let places: HashMap<Uuid, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         let hex: Vec<String> = ids.iter().map(|id| id.simple().to_string()).collect();
-        let query = self.read(self.in_dialect(SQLITE, POSTGRES)).bind(owner.as_str()).bind(Json(hex));
+        let query = self.read(SQL).bind(owner.as_str()).bind(Json(hex));
         let mut rows: Vec<OpenRow> = query.fetch_all().await?;
         rows.sort_by_key(|row| places.get(&row.id).copied());
         rows.into_iter().map(OpenRow::entry).collect()
@@ -172,11 +174,13 @@ impl Store {
 
     /// Schedules a search for every open entry now. Returns how many.
     pub async fn retry_entries(&self, owner: &UserId) -> Result<u64, StoreError> {
-        const SQLITE: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE id IN (SELECT id FROM open_entries
-                WHERE user_id = $1 AND id > $3 AND NOT dismissed ORDER BY id LIMIT $4) RETURNING id";
-        const POSTGRES: &str = "UPDATE open_entries SET due_at = $2, tries = 0 WHERE id IN (SELECT id FROM open_entries
-                WHERE user_id = $1 AND id > $3 AND NOT dismissed ORDER BY id LIMIT $4 FOR UPDATE) RETURNING id";
-        let (sql, mut n_entries, mut after) = (self.in_dialect(SQLITE, POSTGRES), 0, Uuid::nil());
+        static SQL: LazyLock<Dialects> = LazyLock::new(|| {
+            Dialects::locking(
+                "UPDATE open_entries SET due_at = $2, tries = 0 WHERE id IN (SELECT id FROM open_entries
+                    WHERE user_id = $1 AND id > $3 AND NOT dismissed ORDER BY id LIMIT $4 FOR UPDATE) RETURNING id",
+            )
+        });
+        let (sql, mut n_entries, mut after) = (self.text_of(&SQL), 0, Uuid::nil());
         loop {
             let mut tx = self.begin_short().await?;
             let part = async {
@@ -209,7 +213,7 @@ impl Store {
         let owners: Vec<(String,)> = self.read(OWNERS).fetch_all().await?;
         let mut round = self.served.round(QUEUE, owners.into_iter().map(|(owner,)| owner).collect(), limit);
         let mut tx = self.begin_short().await?;
-        let sql = tx.in_dialect(CLAIM_SQLITE, CLAIM_POSTGRES);
+        let sql = tx.text_of(&CLAIM);
         let claim = async {
             let mut rows: Vec<OpenRow> = vec![];
             while let Some((owner, share)) = round.next() {

@@ -16,13 +16,10 @@ impl Store {
         kind: &str,
         values: &[String],
     ) -> Result<HashMap<String, TrackId>, StoreError> {
-        const SQLITE: &str = "SELECT value, MIN(recording_id) FROM own_names
+        const SQL: &str = "SELECT value, MIN(recording_id) FROM own_names
             WHERE user_id = $1 AND kind = $2 AND value IN (SELECT value FROM json_each($3)) GROUP BY value";
-        const POSTGRES: &str = "SELECT value, MIN(recording_id) FROM own_names
-            WHERE user_id = $1 AND kind = $2 AND value IN (SELECT jsonb_array_elements_text($3)) GROUP BY value";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
         let rows: Vec<(String, String)> =
-            self.read(sql).bind(owner.as_str()).bind(kind).bind(Json(values)).fetch_all().await?;
+            self.read(SQL).bind(owner.as_str()).bind(kind).bind(Json(values)).fetch_all().await?;
         rows.into_iter().map(|(value, id)| Ok((value, parsed(&id)?))).collect()
     }
 

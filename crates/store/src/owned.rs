@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use engine::UserId;
 use sqlx::types::Json;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, db::Sql};
 use music::{Isrc, Track, TrackId, identity::same_length};
 
 /// A track that may be in a library. A recording is identified by its id, its code, its catalogue id, or its name and
 /// length.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct OwnCandidate {
     pub id: Option<TrackId>,
     pub isrc: Option<Isrc>,
     pub tidal_id: Option<String>,
@@ -19,7 +19,7 @@ pub struct Candidate {
     pub duration: Option<f64>,
 }
 
-impl From<&Track> for Candidate {
+impl From<&Track> for OwnCandidate {
     fn from(track: &Track) -> Self {
         Self {
             id: Some(track.id),
@@ -32,64 +32,35 @@ impl From<&Track> for Candidate {
 }
 
 /// One index lookup for each kind of id. A query with `OR` would read every row of the user.
-macro_rules! owned {
-    ($open:literal, $close:literal) => {
-        concat!(
+pub(crate) static OWNED: Sql = Sql::new(|| {
+    let track = |condition: &str| {
+        format!(
             "SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND recording_id IN (",
-            $open,
-            "$5",
-            $close,
-            ")
-            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND isrc IN (",
-            $open,
-            "$2",
-            $close,
-            ")
-            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND name IN (",
-            $open,
-            "$3",
-            $close,
-            ")
-            UNION ALL SELECT recording_id, isrc, tidal_id, name, duration FROM library_tracks
-                WHERE user_id = $1 AND removed_at IS NULL AND tidal_id IN (",
-            $open,
-            "$4",
-            $close,
-            ")
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND t.recording_id IN (",
-            $open,
-            "$5",
-            $close,
-            ")
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND t.isrc IN (",
-            $open,
-            "$2",
-            $close,
-            ")
-            UNION ALL SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
-                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
-                WHERE t.user_id = $1 AND t.name IN (",
-            $open,
-            "$3",
-            $close,
-            ")"
+                WHERE user_id = $1 AND removed_at IS NULL AND {condition}"
         )
     };
-}
-
-pub(crate) const OWNED_SQLITE: &str = owned!("SELECT value FROM json_each(", ")");
-pub(crate) const OWNED_POSTGRES: &str = owned!("SELECT jsonb_array_elements_text(", ")");
+    let on_album = |condition: &str| {
+        format!(
+            "SELECT t.recording_id, t.isrc, NULL, t.name, t.duration FROM library_album_tracks t
+                JOIN library_albums a ON a.user_id = t.user_id AND a.album_id = t.album_id AND a.removed_at IS NULL
+                WHERE t.user_id = $1 AND {condition}"
+        )
+    };
+    [
+        track("recording_id IN (SELECT value FROM json_each($5))"),
+        track("isrc IN (SELECT value FROM json_each($2))"),
+        track("name IN (SELECT value FROM json_each($3))"),
+        track("tidal_id IN (SELECT value FROM json_each($4))"),
+        on_album("t.recording_id IN (SELECT value FROM json_each($5))"),
+        on_album("t.isrc IN (SELECT value FROM json_each($2))"),
+        on_album("t.name IN (SELECT value FROM json_each($3))"),
+    ]
+    .join(" UNION ALL ")
+});
 
 impl Store {
     /// Which of these are in the library, directly or on a saved album: one query for any number.
-    pub async fn owned(&self, owner: &UserId, candidates: &[Candidate]) -> Result<Vec<bool>, StoreError> {
+    pub async fn owned(&self, owner: &UserId, candidates: &[OwnCandidate]) -> Result<Vec<bool>, StoreError> {
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
@@ -97,9 +68,8 @@ impl Store {
         let names: Vec<_> = candidates.iter().map(|candidate| &candidate.name).collect();
         let ids: Vec<_> = candidates.iter().filter_map(|candidate| candidate.id).collect();
         let tidal_ids: Vec<_> = candidates.iter().filter_map(|candidate| candidate.tidal_id.as_ref()).collect();
-        let sql = self.in_dialect(OWNED_SQLITE, OWNED_POSTGRES);
         let owned: Vec<OwnedRow> = self
-            .read(sql)
+            .read(&OWNED)
             .bind(owner.as_str())
             .bind(Json(isrcs))
             .bind(Json(names))
@@ -130,17 +100,12 @@ impl Store {
         isrcs: &[&Isrc],
         names: &[String],
     ) -> Result<Vec<OwnTrack>, StoreError> {
-        const SQLITE: &str = "SELECT recording_id, name, duration, EXISTS (SELECT 1 FROM open_entries e
+        const SQL: &str = "SELECT recording_id, name, duration, EXISTS (SELECT 1 FROM open_entries e
                 WHERE e.user_id = $1 AND e.recording_id = library_tracks.recording_id) AS is_open
             FROM library_tracks WHERE user_id = $1 AND (isrc IN (SELECT value FROM json_each($2))
                 OR name IN (SELECT value FROM json_each($3)))";
-        const POSTGRES: &str = "SELECT recording_id, name, duration, EXISTS (SELECT 1 FROM open_entries e
-                WHERE e.user_id = $1 AND e.recording_id = library_tracks.recording_id) AS is_open
-            FROM library_tracks WHERE user_id = $1 AND (isrc IN (SELECT jsonb_array_elements_text($2))
-                OR name IN (SELECT jsonb_array_elements_text($3)))";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
         let rows: Vec<(String, String, Option<f64>, bool)> =
-            self.read(sql).bind(owner.as_str()).bind(Json(isrcs)).bind(Json(names)).fetch_all().await?;
+            self.read(SQL).bind(owner.as_str()).bind(Json(isrcs)).bind(Json(names)).fetch_all().await?;
         let tracks = rows.into_iter().map(|(id, name, duration, is_open)| {
             let id = id.parse().map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
             Ok(OwnTrack { id, name, duration, is_open })
@@ -195,7 +160,7 @@ impl OwnedNames {
         owned
     }
 
-    fn has(&self, candidate: &Candidate) -> bool {
+    fn has(&self, candidate: &OwnCandidate) -> bool {
         let is_it = candidate.id.is_some_and(|id| self.ids.contains(&id.to_string()));
         let same_id = candidate.tidal_id.as_ref().is_some_and(|id| self.tidal_ids.contains(id));
         let same_code = || candidate.isrc.as_ref().is_some_and(|isrc| self.codes.contains(isrc.as_str()));
@@ -208,7 +173,7 @@ impl OwnedNames {
 }
 
 impl SameName {
-    fn has(&self, candidate: &Candidate) -> bool {
+    fn has(&self, candidate: &OwnCandidate) -> bool {
         let Some(length) = candidate.duration else { return true };
         let next = self.lengths.partition_point(|other| *other < length);
         let nearest = [next.checked_sub(1), Some(next)].into_iter().flatten().filter_map(|at| self.lengths.get(at));
@@ -227,9 +192,9 @@ mod tests {
         OwnedRow { recording_id: id.into(), isrc, tidal_id: Some(format!("t{id}")), name: name.into(), duration }
     }
 
-    fn candidate(isrc: Option<&str>, name: &str, duration: Option<f64>) -> Candidate {
+    fn candidate(isrc: Option<&str>, name: &str, duration: Option<f64>) -> OwnCandidate {
         let isrc: Option<Isrc> = isrc.map(|isrc| isrc.parse().unwrap());
-        Candidate { id: None, isrc, tidal_id: None, name: name.into(), duration }
+        OwnCandidate { id: None, isrc, tidal_id: None, name: name.into(), duration }
     }
 
     #[test]
@@ -243,18 +208,18 @@ mod tests {
         let owned = OwnedNames::of(rows);
         let other = TrackId::of_tidal("2");
         let cases = [
-            ("its id", Candidate { id: Some(id), ..candidate(None, "z", None) }, true),
-            ("another id", Candidate { id: Some(other), ..candidate(None, "z", None) }, false),
-            ("its catalogue id", Candidate { tidal_id: Some("tother".into()), ..candidate(None, "z", None) }, true),
+            ("its id", OwnCandidate { id: Some(id), ..candidate(None, "z", None) }, true),
+            ("another id", OwnCandidate { id: Some(other), ..candidate(None, "z", None) }, false),
+            ("its catalogue id", OwnCandidate { tidal_id: Some("tother".into()), ..candidate(None, "z", None) }, true),
             ("its code", candidate(Some("XSGUE2600001"), "z", None), true),
             (
                 "its code, as another movement",
-                Candidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "z", None) },
+                OwnCandidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "z", None) },
                 false,
             ),
             (
                 "its code and its name",
-                Candidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "a||x", Some(9.0)) },
+                OwnCandidate { id: Some(other), ..candidate(Some("XSGUE2600001"), "a||x", Some(9.0)) },
                 true,
             ),
             ("its name and its length", candidate(None, "a||x", Some(201.0)), true),

@@ -56,12 +56,9 @@ impl Store {
         const PUT: &str = "INSERT INTO library_playlist_files (user_id, path, source_id, size, modified_ms, n_missing)
             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (user_id, path) DO UPDATE SET source_id = excluded.source_id,
                 size = excluded.size, modified_ms = excluded.modified_ms, n_missing = excluded.n_missing";
-        const SQLITE: &str = "SELECT recording_id, isrc, title, artist, album, duration FROM library_tracks
+        const TRACKS: &str = "SELECT recording_id, isrc, title, artist, album, duration FROM library_tracks
             WHERE user_id = $1 AND recording_id IN (SELECT value FROM json_each($2))";
-        const POSTGRES: &str = "SELECT recording_id, isrc, title, artist, album, duration FROM library_tracks
-            WHERE user_id = $1 AND recording_id IN (SELECT jsonb_array_elements_text($2))";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<ListedRow> = self.read(sql).bind(owner.as_str()).bind(Json(tracks)).fetch_all().await?;
+        let rows: Vec<ListedRow> = self.read(TRACKS).bind(owner.as_str()).bind(Json(tracks)).fetch_all().await?;
         let known: HashMap<String, Track> =
             rows.into_iter().filter_map(|row| Some((row.recording_id.clone(), row.track()?))).collect();
         let tracks: Vec<PlaylistTrack> = tracks.iter().filter_map(|id| known.get(id)).map(listed).collect();

@@ -151,13 +151,10 @@ impl Store {
         owner: &UserId,
         recordings: &BTreeSet<TrackId>,
     ) -> Result<HashMap<TrackId, String>, StoreError> {
-        const SQLITE: &str = "SELECT recording_id, MIN(path) FROM library_files WHERE user_id = $1
+        const SQL: &str = "SELECT recording_id, MIN(path) FROM library_files WHERE user_id = $1
             AND missing_at IS NULL AND recording_id IN (SELECT value FROM json_each($2)) GROUP BY recording_id";
-        const POSTGRES: &str = "SELECT recording_id, MIN(path) FROM library_files WHERE user_id = $1
-            AND missing_at IS NULL AND recording_id IN (SELECT jsonb_array_elements_text($2)) GROUP BY recording_id";
         let ids: Vec<String> = recordings.iter().map(TrackId::to_string).collect();
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(String, String)> = self.read(sql).bind(owner.as_str()).bind(Json(ids)).fetch_all().await?;
+        let rows: Vec<(String, String)> = self.read(SQL).bind(owner.as_str()).bind(Json(ids)).fetch_all().await?;
         Ok(rows.into_iter().filter_map(|(id, path)| Some((id.parse().ok()?, path))).collect())
     }
 

@@ -15,15 +15,10 @@ use super::{
 use music::{DocumentId, Track};
 
 /// The known data of recordings. A recording that is indexed and was not enriched here (the sample) has no description.
-const KNOWN_SQLITE: &str = "SELECT recording_id, owner, is_overlay, track FROM ingested_tracks
+const KNOWN: &str = "SELECT recording_id, owner, is_overlay, track FROM ingested_tracks
         WHERE recording_id IN (SELECT value FROM json_each($1))
     UNION ALL SELECT d.recording_id, d.owner, FALSE, NULL FROM documents d
         WHERE d.track IS NOT NULL AND d.owner = '' AND d.recording_id IN (SELECT value FROM json_each($1))
-        AND NOT EXISTS (SELECT 1 FROM ingested_tracks i WHERE i.recording_id = d.recording_id AND i.owner = '')";
-const KNOWN_POSTGRES: &str = "SELECT recording_id, owner, is_overlay, track FROM ingested_tracks
-        WHERE recording_id IN (SELECT jsonb_array_elements_text($1))
-    UNION ALL SELECT d.recording_id, d.owner, FALSE, NULL::jsonb FROM documents d
-        WHERE d.track IS NOT NULL AND d.owner = '' AND d.recording_id IN (SELECT jsonb_array_elements_text($1))
         AND NOT EXISTS (SELECT 1 FROM ingested_tracks i WHERE i.recording_id = d.recording_id AND i.owner = '')";
 const INSERT_TRACK: &str = "INSERT INTO ingested_tracks (id, recording_id, owner, is_overlay, name, track, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (recording_id, owner) DO UPDATE SET name = excluded.name,
@@ -114,9 +109,8 @@ pub(crate) async fn schedule_known(
 
 /// The known data of these recordings, for every owner.
 pub(crate) async fn known_of(tx: &mut Tx, recordings: &[String]) -> Result<HashMap<Key, Known>, StoreError> {
-    let sql = tx.in_dialect(KNOWN_SQLITE, KNOWN_POSTGRES);
     let rows: Vec<(String, String, bool, Option<Json<Track>>)> =
-        tx.query(sql).bind(Json(recordings)).fetch_all().await?;
+        tx.query(KNOWN).bind(Json(recordings)).fetch_all().await?;
     let known = rows.into_iter().map(|(recording, owner, is_overlay, track)| {
         let known = track.map_or(Known::Indexed, |Json(track)| Known::Enriched { is_overlay, track: Box::new(track) });
         ((recording, owner), known)

@@ -1,11 +1,17 @@
 //! The scope of a caller, and the documents that the caller's names refer to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use engine::UserId;
 use sqlx::types::Json;
 
-use super::{Store, StoreError};
+use super::{
+    Store, StoreError,
+    db::{Dialects, Sql},
+};
 use music::{DocumentId, Isrc, Track, TrackId, TrackRef, scope::Scope};
 
 /// A document that the caller may read.
@@ -21,27 +27,34 @@ struct VisibleRow {
 }
 from_row!(VisibleRow { id, track });
 
-macro_rules! visible_sqlite {
-    ($condition:literal) => {
-        concat!(
-            "SELECT d.id, d.track FROM documents d WHERE d.track IS NOT NULL AND ",
-            $condition,
-            " AND EXISTS (SELECT 1 FROM json_each(d.readers) r WHERE r.value IN (SELECT value FROM json_each($2)))
-              AND NOT EXISTS (SELECT 1 FROM json_each(d.readers) r WHERE r.value = $3) ORDER BY d.id"
-        )
-    };
+/// $2 are marks of which a reader has one, $3 is a mark that no reader has.
+fn visible(condition: &str) -> String {
+    format!(
+        "SELECT d.id, d.track FROM documents d WHERE d.track IS NOT NULL AND {condition}
+            AND EXISTS (SELECT 1 FROM json_each(d.readers) r WHERE r.value IN (SELECT value FROM json_each($2)))
+            AND NOT EXISTS (SELECT 1 FROM json_each(d.readers) r WHERE r.value = $3) ORDER BY d.id"
+    )
 }
 
-macro_rules! visible_postgres {
-    ($condition:literal) => {
-        concat!(
-            "SELECT d.id, d.track FROM documents d WHERE d.track IS NOT NULL AND ",
-            $condition,
-            " AND EXISTS (SELECT 1 FROM jsonb_array_elements_text(d.readers) r
-                    WHERE r IN (SELECT jsonb_array_elements_text($2)))
-              AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(d.readers) r WHERE r = $3) ORDER BY d.id"
-        )
-    };
+static BY_ID: Sql = Sql::new(|| visible("d.recording_id IN (SELECT value FROM json_each($1))"));
+static BY_ISRC: Sql = Sql::new(|| {
+    visible(
+        "d.recording_id IN (SELECT recording_id FROM recording_names
+                WHERE kind = 'isrc' AND value IN (SELECT value FROM json_each($1))
+            UNION SELECT recording_id FROM library_tracks WHERE isrc IN (SELECT value FROM json_each($1)))",
+    )
+});
+
+/// SQLite compares the bytes of texts. PostgreSQL does so in this collation, which is that of the index.
+static BY_NAME: LazyLock<Dialects> =
+    LazyLock::new(|| Dialects { sqlite: by_name("d.name"), postgres: by_name("d.name COLLATE \"C\"") });
+
+fn by_name(name: &str) -> String {
+    let named = visible(&format!(
+        "{name} >= ($1 ->> 0) AND {name} < ($1 ->> 1) AND (($1 ->> 2) = ''
+            OR substr(d.name, length(d.name) - length($1 ->> 2) + 1) = ($1 ->> 2))"
+    ));
+    named + " LIMIT 50"
 }
 
 impl Store {
@@ -59,18 +72,6 @@ impl Store {
         scope: &Scope,
         names: &[TrackRef],
     ) -> Result<BTreeMap<TrackRef, Vec<Visible>>, StoreError> {
-        const BY_ID_SQLITE: &str = visible_sqlite!("d.recording_id IN (SELECT value FROM json_each($1))");
-        const BY_ID_POSTGRES: &str = visible_postgres!("d.recording_id IN (SELECT jsonb_array_elements_text($1))");
-        const BY_ISRC_SQLITE: &str = visible_sqlite!(
-            "d.recording_id IN (SELECT recording_id FROM recording_names
-                    WHERE kind = 'isrc' AND value IN (SELECT value FROM json_each($1))
-                UNION SELECT recording_id FROM library_tracks WHERE isrc IN (SELECT value FROM json_each($1)))"
-        );
-        const BY_ISRC_POSTGRES: &str = visible_postgres!(
-            "d.recording_id IN (SELECT recording_id FROM recording_names
-                    WHERE kind = 'isrc' AND value IN (SELECT jsonb_array_elements_text($1))
-                UNION SELECT recording_id FROM library_tracks WHERE isrc IN (SELECT jsonb_array_elements_text($1)))"
-        );
         let (mut codes, mut ids): (BTreeSet<&Isrc>, BTreeSet<TrackId>) = Default::default();
         for name in names {
             match name {
@@ -80,14 +81,12 @@ impl Store {
         }
         let mut visible: BTreeMap<TrackRef, Vec<Visible>> = BTreeMap::new();
         if !ids.is_empty() {
-            let sql = self.in_dialect(BY_ID_SQLITE, BY_ID_POSTGRES);
-            for found in self.look_up(sql, Json(&ids), scope).await? {
+            for found in self.look_up(&BY_ID, Json(&ids), scope).await? {
                 visible.entry(TrackRef::Id(found.track.id)).or_default().push(found);
             }
         }
         if !codes.is_empty() {
-            let sql = self.in_dialect(BY_ISRC_SQLITE, BY_ISRC_POSTGRES);
-            for found in self.look_up(sql, Json(&codes), scope).await? {
+            for found in self.look_up(&BY_ISRC, Json(&codes), scope).await? {
                 if let Some(isrc) = found.track.isrc.clone().filter(|isrc| codes.contains(isrc)) {
                     visible.entry(TrackRef::Isrc(isrc)).or_default().push(found);
                 }
@@ -98,28 +97,11 @@ impl Store {
 
     /// Tracks in scope with this title by this artist, in any version. The artist may be empty.
     pub async fn visible_named(&self, scope: &Scope, title: &str, artist: &str) -> Result<Vec<Track>, StoreError> {
-        const SQLITE: &str = concat!(
-            visible_sqlite!(
-                "d.name >= json_extract($1, '$[0]') AND d.name < json_extract($1, '$[1]')
-                 AND (json_extract($1, '$[2]') = ''
-                    OR substr(d.name, length(d.name) - length(json_extract($1, '$[2]')) + 1) = json_extract($1, '$[2]'))"
-            ),
-            " LIMIT 50"
-        );
-        const POSTGRES: &str = concat!(
-            visible_postgres!(
-                "d.name COLLATE \"C\" >= ($1::jsonb ->> 0) AND d.name COLLATE \"C\" < ($1::jsonb ->> 1)
-                 AND (($1::jsonb ->> 2) = ''
-                    OR substr(d.name, length(d.name) - length($1::jsonb ->> 2) + 1) = ($1::jsonb ->> 2))"
-            ),
-            " LIMIT 50"
-        );
         let name = music::identity::RecordingName::new(title, None, artist);
         // A name is `title|version|artist`, and `}` is the character after `|`.
         let (from, to) = (format!("{}|", name.title()), format!("{}}}", name.title()));
         let ending = if name.artist().is_empty() { String::new() } else { format!("|{}", name.artist()) };
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let found = self.look_up(sql, Json([from, to, ending]), scope).await?;
+        let found = self.look_up(self.text_of(&BY_NAME), Json([from, to, ending]), scope).await?;
         Ok(found.into_iter().map(|found| found.track).collect())
     }
 
@@ -139,17 +121,11 @@ impl Store {
 
     /// How many documents in the scope changed after a revision.
     pub async fn n_visible(&self, scope: &Scope, after: i64) -> Result<u64, StoreError> {
-        const SQLITE: &str = "SELECT COUNT(*) FROM documents d WHERE d.track IS NOT NULL
+        const SQL: &str = "SELECT COUNT(*) FROM documents d WHERE d.track IS NOT NULL
             AND EXISTS (SELECT 1 FROM json_each(d.readers) r WHERE r.value IN (SELECT value FROM json_each($1)))
             AND NOT EXISTS (SELECT 1 FROM json_each(d.readers) r WHERE r.value = $2) AND d.revision > $3";
-        const POSTGRES: &str = "SELECT COUNT(*) FROM documents d WHERE d.track IS NOT NULL
-            AND EXISTS (SELECT 1 FROM jsonb_array_elements_text(d.readers) r
-                WHERE r IN (SELECT jsonb_array_elements_text($1)))
-            AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(d.readers) r WHERE r = $2)
-            AND d.revision > $3";
         let Scope::Marked { any, none } = scope else { return Ok(0) };
-        let (n,): (i64,) =
-            self.read(self.in_dialect(SQLITE, POSTGRES)).bind(Json(any)).bind(none).bind(after).fetch_one().await?;
+        let (n,): (i64,) = self.read(SQL).bind(Json(any)).bind(none).bind(after).fetch_one().await?;
         Ok(n.unsigned_abs())
     }
 }

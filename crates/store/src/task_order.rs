@@ -1,9 +1,14 @@
 //! The order of a user's tasks: a position is given by the neighbouring task.
 
+use std::sync::LazyLock;
+
 use engine::UserId;
 use uuid::Uuid;
 
-use super::{StoreError, TaskId, db::Tx};
+use super::{
+    StoreError, TaskId,
+    db::{Dialects, Tx},
+};
 
 /// The new position of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +39,12 @@ pub(crate) async fn place(tx: &mut Tx, owner: &UserId, id: TaskId, at: TaskPlace
 
 /// Locks the whole list, always in the same order, so that concurrent moves run one after the other.
 async fn position_of(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Option<i64>, StoreError> {
-    const SQLITE: &str = "SELECT id, position FROM tasks WHERE user_id = $1 AND deleted_at IS NULL ORDER BY id";
-    const POSTGRES: &str =
-        "SELECT id, position FROM tasks WHERE user_id = $1 AND deleted_at IS NULL ORDER BY id FOR UPDATE";
-    let sql = tx.in_dialect(SQLITE, POSTGRES);
+    static SQL: LazyLock<Dialects> = LazyLock::new(|| {
+        Dialects::locking(
+            "SELECT id, position FROM tasks WHERE user_id = $1 AND deleted_at IS NULL ORDER BY id FOR UPDATE",
+        )
+    });
+    let sql = tx.text_of(&SQL);
     let positions: Vec<(Uuid, i64)> = tx.query(sql).bind(owner.as_str()).fetch_all().await?;
     Ok(positions.into_iter().find_map(|(other, position)| (other == id.0).then_some(position)))
 }

@@ -1,5 +1,7 @@
 //! Tasks: a to-do list per owner. A deleted task can be restored.
 
+use std::sync::LazyLock;
+
 use chrono::{DateTime, Utc};
 use engine::{CallId, UserId};
 use schemars::JsonSchema;
@@ -8,7 +10,7 @@ use uuid::Uuid;
 
 use super::{
     Store, StoreError,
-    db::Tx,
+    db::{Dialects, Sql, Tx},
     room::Room,
     task_order::{TaskPlace, place},
     undo::{Change, remember},
@@ -27,6 +29,7 @@ pub struct Task {
     pub updated_at: DateTime<Utc>,
 }
 from_row!(Task { id, title, description, completed, created_at, updated_at });
+const COLUMNS: &str = "id, title, description, completed, created_at, updated_at";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -52,6 +55,22 @@ pub struct TaskChange {
     pub completed: Option<bool>,
     /// The new position, next to another task.
     pub place: Option<TaskPlace>,
+}
+
+impl TaskChange {
+    fn has_fields(&self) -> bool {
+        let Self { title, description, completed, place: _ } = self;
+        title.is_some() || description.is_some() || completed.is_some()
+    }
+
+    /// The fields of a task after this change.
+    fn over(&self, before: &Task) -> TaskState {
+        TaskState {
+            title: self.title.clone().unwrap_or_else(|| before.title.clone()),
+            description: self.description.clone().unwrap_or_else(|| before.description.clone()),
+            completed: self.completed.unwrap_or(before.completed),
+        }
+    }
 }
 
 /// The fields of a task that its owner may change.
@@ -85,18 +104,38 @@ impl TaskState {
     }
 }
 
-const INSERT: &str = "INSERT INTO tasks (id, user_id, title, description, completed, created_at, updated_at, position)
-    VALUES ($1, $2, $3, $4, FALSE, $5, $5, (SELECT COALESCE(MAX(position), 0) + 1 FROM tasks WHERE user_id = $2))
-    RETURNING id, title, description, completed, created_at, updated_at";
+static INSERT: Sql = Sql::new(|| {
+    format!(
+        "INSERT INTO tasks (id, user_id, title, description, completed, created_at, updated_at, position)
+        VALUES ($1, $2, $3, $4, FALSE, $5, $5, (SELECT COALESCE(MAX(position), 0) + 1 FROM tasks WHERE user_id = $2))
+        RETURNING {COLUMNS}"
+    )
+});
 
-const UPDATE: &str = "UPDATE tasks SET title = COALESCE($3, title), description = COALESCE($4, description),
-        completed = COALESCE($5, completed),
-        updated_at = CASE WHEN $3 IS NULL AND $4 IS NULL AND $5 IS NULL THEN updated_at ELSE $6 END
-    WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
-    RETURNING id, title, description, completed, created_at, updated_at";
+static WRITE: Sql = Sql::new(|| {
+    format!(
+        "UPDATE tasks SET title = $2, description = $3, completed = $4, updated_at = $5 WHERE id = $1
+        RETURNING {COLUMNS}"
+    )
+});
 
-const DELETE: &str = "UPDATE tasks SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL
-    RETURNING id, title, description, completed, created_at, updated_at";
+static DELETE: Sql = Sql::new(|| {
+    format!(
+        "UPDATE tasks SET deleted_at = $3 WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING {COLUMNS}"
+    )
+});
+
+// Two statements: PostgreSQL would plan one that holds for both cases again for each call.
+static FIRST: Sql = Sql::new(|| page(""));
+static FROM: Sql =
+    Sql::new(|| page("AND (position, id) >= (SELECT position, id FROM tasks WHERE id = $5 AND user_id = $1)"));
+
+fn page(condition: &str) -> String {
+    format!(
+        "SELECT {COLUMNS} FROM tasks WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
+            {condition} ORDER BY position, id LIMIT $4"
+    )
+}
 
 /// Each change takes the tool call that makes it, if any: the effect and the journal row commit together, and a call
 /// that is already settled returns its earlier output.
@@ -113,20 +152,12 @@ impl Store {
         limit: u32,
         from: Option<Uuid>,
     ) -> Result<Vec<Task>, StoreError> {
-        // Two statements: PostgreSQL would plan one that holds for both cases again for each call.
-        const FIRST: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
-            WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
-            ORDER BY position, id LIMIT $4";
-        const FROM: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
-            WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
-                AND (position, id) >= (SELECT position, id FROM tasks WHERE id = $5 AND user_id = $1)
-            ORDER BY position, id LIMIT $4";
         let (one, other) = match filter {
             TaskFilter::All => (true, false),
             TaskFilter::Pending => (false, false),
             TaskFilter::Completed => (true, true),
         };
-        let query = self.read(if from.is_some() { FROM } else { FIRST });
+        let query = self.read(if from.is_some() { &FROM } else { &FIRST });
         let query = query.bind(owner.as_str()).bind(one).bind(other).bind(i64::from(limit));
         let query = if from.is_some() { query.bind(from) } else { query };
         Ok(query.fetch_all().await?)
@@ -137,7 +168,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let task = self
             .settle(&mut tx, call, async |tx| {
-                let query = tx.query(INSERT).bind(TaskId::new().0).bind(owner.as_str());
+                let query = tx.query(&INSERT).bind(TaskId::new().0).bind(owner.as_str());
                 let task: Task = query.bind(new.title).bind(new.description).bind_now().fetch_one().await?;
                 let added = Change::TaskAdded { id: TaskId(task.id), after: TaskState::of(&task) };
                 of_call(tx, owner, call, added).await?;
@@ -159,7 +190,7 @@ impl Store {
         let task = self
             .settle(&mut tx, call, async |tx| {
                 let before = locked(tx, owner, id).await?.ok_or(StoreError::NotFound)?;
-                let task = update(tx, owner, id, change).await?;
+                let task = update(tx, &before, change).await?;
                 if let Some(at) = change.place {
                     place(tx, owner, id, at).await?;
                 }
@@ -187,9 +218,10 @@ impl Store {
 
     /// Undoes a deletion. A task that is not deleted stays as it is.
     pub async fn restore_task(&self, owner: &UserId, id: TaskId) -> Result<Task, StoreError> {
-        const SQL: &str = "UPDATE tasks SET deleted_at = NULL WHERE id = $1 AND user_id = $2
-            RETURNING id, title, description, completed, created_at, updated_at";
-        let task = self.write(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
+        static SQL: Sql = Sql::new(|| {
+            format!("UPDATE tasks SET deleted_at = NULL WHERE id = $1 AND user_id = $2 RETURNING {COLUMNS}")
+        });
+        let task = self.write(&SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
         task.ok_or(StoreError::NotFound)
     }
 }
@@ -204,24 +236,26 @@ async fn of_call(tx: &mut Tx, owner: &UserId, call: Option<CallId>, change: Chan
 
 /// Locks a task: no other transaction changes it until this one ends.
 pub(crate) async fn locked(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<Option<Task>, StoreError> {
-    const SQLITE: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
-        WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
-    const POSTGRES: &str = "SELECT id, title, description, completed, created_at, updated_at FROM tasks
-        WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL FOR UPDATE";
-    let sql = tx.in_dialect(SQLITE, POSTGRES);
+    static SQL: LazyLock<Dialects> = LazyLock::new(|| {
+        Dialects::locking(&format!(
+            "SELECT {COLUMNS} FROM tasks WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL FOR UPDATE"
+        ))
+    });
+    let sql = tx.text_of(&SQL);
     Ok(tx.query(sql).bind(id.0).bind(owner.as_str()).fetch_optional().await?)
 }
 
-/// Updates the fields of a task; `place` changes its position.
-pub(crate) async fn update(tx: &mut Tx, owner: &UserId, id: TaskId, change: &TaskChange) -> Result<Task, StoreError> {
-    let query = tx.query(UPDATE).bind(id.0).bind(owner.as_str()).bind(change.title.as_deref());
-    let query = query.bind(change.description.as_deref()).bind(change.completed).bind_now();
-    query.fetch_optional().await?.ok_or(StoreError::NotFound)
+/// Updates the fields of a task that is locked; `place` changes its position.
+pub(crate) async fn update(tx: &mut Tx, before: &Task, change: &TaskChange) -> Result<Task, StoreError> {
+    let TaskState { title, description, completed } = change.over(before);
+    let updated_at = if change.has_fields() { tx.now() } else { before.updated_at };
+    let query = tx.query(&WRITE).bind(before.id).bind(title).bind(description).bind(completed);
+    Ok(query.bind(updated_at).fetch_one().await?)
 }
 
 /// `at` is the database's time, which decides when the task leaves the trash.
 pub(crate) async fn delete(tx: &mut Tx, owner: &UserId, id: TaskId, at: DateTime<Utc>) -> Result<Task, StoreError> {
-    let query = tx.query(DELETE).bind(id.0).bind(owner.as_str()).bind(at);
+    let query = tx.query(&DELETE).bind(id.0).bind(owner.as_str()).bind(at);
     query.fetch_optional().await?.ok_or(StoreError::NotFound)
 }
 
@@ -231,4 +265,25 @@ pub(crate) async fn undelete(tx: &mut Tx, owner: &UserId, id: TaskId) -> Result<
         RETURNING id";
     let back: Option<(Uuid,)> = tx.query(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
     back.map(drop).ok_or(StoreError::Conflict("The task is on the list again."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absent_field_of_a_task_is_kept_and_a_description_can_be_emptied() {
+        let at = DateTime::UNIX_EPOCH;
+        let (title, description) = ("Milk".to_owned(), "Oat".to_owned());
+        let before = Task { id: Uuid::nil(), title, description, completed: true, created_at: at, updated_at: at };
+        let none = TaskChange::default();
+        assert_eq!(none.over(&before), TaskState::of(&before));
+        assert!(!none.has_fields());
+        let emptied = TaskChange { description: Some(String::new()), ..none.clone() };
+        assert_eq!(emptied.over(&before), TaskState { description: String::new(), ..TaskState::of(&before) });
+        let other = TaskChange { title: Some("Bread".to_owned()), completed: Some(false), ..none };
+        let (title, completed) = ("Bread".to_owned(), false);
+        assert_eq!(other.over(&before), TaskState { title, completed, ..TaskState::of(&before) });
+        assert!(emptied.has_fields() && other.has_fields());
+    }
 }

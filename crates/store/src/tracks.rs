@@ -78,13 +78,12 @@ impl Store {
 
     /// Adds readers to documents that a migration left without readers. Returns how many recordings there were.
     pub async fn complete_migration(&self) -> Result<usize, StoreError> {
-        const SQLITE: &str = "SELECT DISTINCT recording_id FROM documents WHERE track IS NOT NULL AND readers = '[]'
+        const SQL: &str = "SELECT DISTINCT recording_id FROM documents WHERE track IS NOT NULL AND readers = $1
             LIMIT 1000";
-        const POSTGRES: &str = "SELECT DISTINCT recording_id FROM documents WHERE track IS NOT NULL
-            AND readers = '[]'::jsonb LIMIT 1000";
+        const NOBODY: Json<[&str; 0]> = Json([]);
         let mut n_done = 0;
         loop {
-            let rows: Vec<(String,)> = self.read(self.in_dialect(SQLITE, POSTGRES)).fetch_all().await?;
+            let rows: Vec<(String,)> = self.read(SQL).bind(NOBODY).fetch_all().await?;
             if rows.is_empty() {
                 return Ok(n_done);
             }
@@ -98,11 +97,8 @@ impl Store {
 
     /// The tracks that the catalogue has returned for these codes.
     pub async fn catalogue_tracks(&self, isrcs: &[Isrc]) -> Result<BTreeMap<Isrc, Track>, StoreError> {
-        const SQLITE: &str = "SELECT track FROM catalogue_tracks WHERE isrc IN (SELECT value FROM json_each($1))";
-        const POSTGRES: &str =
-            "SELECT track FROM catalogue_tracks WHERE isrc IN (SELECT jsonb_array_elements_text($1))";
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let rows: Vec<(Json<Track>,)> = self.read(sql).bind(Json(isrcs)).fetch_all().await?;
+        const SQL: &str = "SELECT track FROM catalogue_tracks WHERE isrc IN (SELECT value FROM json_each($1))";
+        let rows: Vec<(Json<Track>,)> = self.read(SQL).bind(Json(isrcs)).fetch_all().await?;
         Ok(rows.into_iter().filter_map(|(Json(track),)| Some((track.isrc.clone()?, track))).collect())
     }
 

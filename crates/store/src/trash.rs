@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::{
     Store, StoreError,
     album_trash::{erase_album, removed_albums},
-    db::Tx,
+    db::{Sql, Tx},
     documents::project,
     locks::{lock_documents, lock_library},
 };
@@ -41,48 +41,33 @@ pub struct TrashItem {
 /// The start of a page: items that were deleted before this one, newest first.
 pub type TrashPlace = (DateTime<Utc>, Uuid);
 
-macro_rules! page_of {
-    ($columns:literal, $table:literal, $removed_at:literal, $id:literal, $more:literal) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            ", ",
-            $removed_at,
-            " FROM ",
-            $table,
-            " WHERE user_id = $1 AND ",
-            $removed_at,
-            " > $2 ",
-            $more,
-            " AND ($3 IS NULL OR (",
-            $removed_at,
-            ", ",
-            $id,
-            ") < ($3, $4)) ORDER BY ",
-            $removed_at,
-            " DESC, ",
-            $id,
-            " DESC LIMIT $5"
-        )
-    };
+/// A page of the removed rows of a table: `columns` are the id and two texts.
+fn page_of(columns: &str, table: &str, removed_at: &str, more: &str) -> String {
+    let id = columns.split(',').next().unwrap_or_default();
+    format!(
+        "SELECT {columns}, {removed_at} FROM {table} WHERE user_id = $1 AND {removed_at} > $2 {more}
+            AND ($3 IS NULL OR ({removed_at}, {id}) < ($3, $4)) ORDER BY {removed_at} DESC, {id} DESC LIMIT $5"
+    )
 }
 
-const CONVERSATIONS: &str = page_of!("id, title, preview", "conversations", "deleted_at", "id", "");
-const TASKS: &str = page_of!("id, title, description", "tasks", "deleted_at", "id", "");
-const PLAYLISTS: &str = page_of!("id, title, description", "playlists", "deleted_at", "id", "AND erased_at IS NULL");
+static CONVERSATIONS: Sql = Sql::new(|| page_of("id, title, preview", "conversations", "deleted_at", ""));
+static TASKS: Sql = Sql::new(|| page_of("id, title, description", "tasks", "deleted_at", ""));
+static PLAYLISTS: Sql =
+    Sql::new(|| page_of("id, title, description", "playlists", "deleted_at", "AND erased_at IS NULL"));
 /// Only tracks that their owner removed. Tracks that were removed with their file, merged, or removed with the sample
 /// are not in the trash.
-const TRACKS: &str = page_of!(
-    "recording_id, title, artist",
-    "library_tracks",
-    "removed_at",
-    "recording_id",
-    "AND erased_at IS NULL AND NOT left_with_file
-        AND NOT EXISTS (SELECT 1 FROM track_merges m WHERE m.user_id = $1 AND m.kind = 'merge' AND m.undone_at IS NULL
-            AND m.recording_id = library_tracks.recording_id)
-        AND NOT (is_sample AND EXISTS (SELECT 1 FROM sample_removals s WHERE s.user_id = $1
-            AND s.removed_at <= library_tracks.removed_at))"
-);
+static TRACKS: Sql = Sql::new(|| {
+    page_of(
+        "recording_id, title, artist",
+        "library_tracks",
+        "removed_at",
+        "AND erased_at IS NULL AND NOT left_with_file
+            AND NOT EXISTS (SELECT 1 FROM track_merges m WHERE m.user_id = $1 AND m.kind = 'merge'
+                AND m.undone_at IS NULL AND m.recording_id = library_tracks.recording_id)
+            AND NOT (is_sample AND EXISTS (SELECT 1 FROM sample_removals s WHERE s.user_id = $1
+                AND s.removed_at <= library_tracks.removed_at))",
+    )
+});
 
 impl Store {
     /// At most `limit` deleted items after `from`, newest first.
@@ -96,7 +81,7 @@ impl Store {
         let is_after = |item: &TrashItem| from.is_none_or(|from| (item.deleted_at, item.id) < from);
         items.extend(self.deleted_albums(owner).await?.into_iter().filter(is_after));
         for (kind, sql) in
-            [(TrashKind::Conversation, CONVERSATIONS), (TrashKind::Playlist, PLAYLISTS), (TrashKind::Task, TASKS)]
+            [(TrashKind::Conversation, &CONVERSATIONS), (TrashKind::Playlist, &PLAYLISTS), (TrashKind::Task, &TASKS)]
         {
             let query = self.read(sql).bind(owner.as_str()).bind(self.clock.now() - KEPT);
             let query = query.bind(from.map(|(at, _)| at)).bind(from.map(|(_, id)| id)).bind(i64::from(limit));
@@ -116,7 +101,7 @@ impl Store {
         from: Option<TrashPlace>,
         limit: u32,
     ) -> Result<Vec<TrashItem>, StoreError> {
-        let query = self.read(TRACKS).bind(owner.as_str()).bind(self.clock.now() - KEPT);
+        let query = self.read(&TRACKS).bind(owner.as_str()).bind(self.clock.now() - KEPT);
         let query = query.bind(from.map(|(at, _)| at)).bind(from.map(|(_, id)| id.to_string()));
         let rows: Vec<(String, String, String, DateTime<Utc>)> = query.bind(i64::from(limit)).fetch_all().await?;
         let items = rows.into_iter().map(|(id, title, detail, deleted_at)| {

@@ -135,7 +135,7 @@ async fn take_back(
         Change::TaskChanged { id, before, after } => {
             let task = current_task(tx, owner, id).await?;
             let change = before.over(&after, &TaskState::of(&task))?;
-            tasks::update(tx, owner, id, &change).await?;
+            tasks::update(tx, &task, &change).await?;
             Ok(of_task(id))
         }
         Change::TracksRemoved { ids } => {

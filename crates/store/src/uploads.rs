@@ -2,27 +2,18 @@
 
 use engine::UserId;
 
-use super::{SimilarFile, Store, StoreError};
+use super::{SimilarFile, Store, StoreError, db::Sql, fingerprints::WITH_SHARED_KEYS};
 use music::Fingerprint;
 
-/// As in `fingerprints`: one shared key is chance.
-macro_rules! similar {
-    ($keys:literal) => {
-        concat!(
-            "SELECT n.recording_id, p.seconds, p.words FROM (SELECT k.fingerprint_id, COUNT(*) AS n_shared
-                FROM fingerprint_keys k WHERE k.key IN (",
-            $keys,
-            ") AND EXISTS (SELECT 1 FROM fingerprints o WHERE o.id = k.fingerprint_id AND o.user_id = $1)
-                GROUP BY k.fingerprint_id HAVING COUNT(*) > 1) found
-            JOIN fingerprints p ON p.id = found.fingerprint_id
-            JOIN own_names n ON n.user_id = p.user_id AND n.kind = 'audio' AND n.value = p.content_hash
-            WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND n.recording_id <> $5
-            ORDER BY found.n_shared DESC, n.recording_id LIMIT $6"
-        )
-    };
-}
-pub(crate) const SIMILAR_SQLITE: &str = similar!("SELECT value FROM json_each($2)");
-pub(crate) const SIMILAR_POSTGRES: &str = similar!("SELECT value::bigint FROM jsonb_array_elements_text($2) AS value");
+pub(crate) static SIMILAR: Sql = Sql::new(|| {
+    format!(
+        "SELECT n.recording_id, p.seconds, p.words FROM {WITH_SHARED_KEYS}
+        JOIN fingerprints p ON p.id = found.fingerprint_id
+        JOIN own_names n ON n.user_id = p.user_id AND n.kind = 'audio' AND n.value = p.content_hash
+        WHERE p.user_id = $1 AND p.seconds BETWEEN $3 AND $4 AND n.recording_id <> $5
+        ORDER BY found.n_shared DESC, n.recording_id LIMIT $6"
+    )
+});
 
 impl Store {
     /// Uploads of this user with other recordings whose sound shares keys with this one and whose length is nearly the same.
@@ -32,8 +23,7 @@ impl Store {
         recording: &str,
         sound: &Fingerprint,
     ) -> Result<Vec<SimilarFile>, StoreError> {
-        let sql = self.in_dialect(SIMILAR_SQLITE, SIMILAR_POSTGRES);
-        self.similar_sounds(sql, owner, recording, sound).await
+        self.similar_sounds(&SIMILAR, owner, recording, sound).await
     }
 
     /// The recordings whose audio was uploaded with this hash.

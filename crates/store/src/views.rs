@@ -5,7 +5,7 @@ use engine::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, db::Sql};
 
 /// An artist of the user's tracks.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -50,42 +50,38 @@ pub(crate) const ARTISTS: &str = r"SELECT found.name, found.n_tracks AS track_co
     ORDER BY found.key";
 pub(crate) const N_ARTISTS: &str = r"SELECT COUNT(*) FROM library_groups g
     WHERE g.user_id = $1 AND g.kind = 'artist' AND ($2 IS NULL OR g.key LIKE $2 ESCAPE '\')";
-macro_rules! albums_in_order {
-    ($columns:literal) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            r" FROM library_groups g WHERE g.user_id = $1 AND g.kind = 'album'
-                AND ($2 IS NULL OR LOWER(g.name || ' ' || g.artist) LIKE $2 ESCAPE '\')
-            ORDER BY g.added_at DESC, g.key LIMIT $3 OFFSET $4"
-        )
-    };
+fn albums_in_order(columns: &str) -> String {
+    format!(
+        r"SELECT {columns} FROM library_groups g WHERE g.user_id = $1 AND g.kind = 'album'
+            AND ($2 IS NULL OR LOWER(g.name || ' ' || g.artist) LIKE $2 ESCAPE '\')
+        ORDER BY g.added_at DESC, g.key LIMIT $3 OFFSET $4"
+    )
 }
+
 /// The picture is also read only for the albums of the page.
-macro_rules! with_picture {
-    ($found:expr) => {
-        concat!(
-            "SELECT found.name AS title, found.artist, found.n_tracks AS track_count, found.year, found.added_at,
-                (SELECT MIN(l.recording_id) FROM library_tracks l JOIN library_files f ON f.user_id = l.user_id
-                    AND f.recording_id = l.recording_id AND f.missing_at IS NULL AND f.artwork IS NOT NULL
-                 WHERE l.user_id = $1 AND l.removed_at IS NULL
-                    AND LOWER(SUBSTR(l.album, 1, 100)) = LOWER(SUBSTR(found.name, 1, 100))
-                    AND LOWER(l.album) = LOWER(found.name)
-                    AND LOWER(COALESCE(l.album_artist, l.artist)) = LOWER(found.artist)) AS pictured
-            FROM (",
-            $found,
-            ") AS found"
-        )
-    };
+fn with_picture(found: &str) -> String {
+    format!(
+        "SELECT found.name AS title, found.artist, found.n_tracks AS track_count, found.year, found.added_at,
+            (SELECT MIN(l.recording_id) FROM library_tracks l JOIN library_files f ON f.user_id = l.user_id
+                AND f.recording_id = l.recording_id AND f.missing_at IS NULL AND f.artwork IS NOT NULL
+             WHERE l.user_id = $1 AND l.removed_at IS NULL
+                AND LOWER(SUBSTR(l.album, 1, 100)) = LOWER(SUBSTR(found.name, 1, 100))
+                AND LOWER(l.album) = LOWER(found.name)
+                AND LOWER(COALESCE(l.album_artist, l.artist)) = LOWER(found.artist)) AS pictured
+        FROM ({found}) AS found"
+    )
 }
-pub(crate) const ALBUMS: &str =
-    concat!(with_picture!(albums_in_order!("g.*")), " ORDER BY found.added_at DESC, found.key");
+
+pub(crate) static ALBUMS: Sql =
+    Sql::new(|| with_picture(&albums_in_order("g.*")) + " ORDER BY found.added_at DESC, found.key");
 /// $4 is the character between the names in a key.
-pub(crate) const ALBUM: &str = with_picture!(
-    "SELECT g.* FROM library_groups g WHERE g.user_id = $1 AND g.kind = 'album'
-        AND g.key = LOWER(SUBSTR($2, 1, 200)) || $4 || LOWER(SUBSTR($3, 1, 200))"
-);
-const ALBUM_NAMES: &str = albums_in_order!("g.name, g.artist");
+pub(crate) static ALBUM: Sql = Sql::new(|| {
+    with_picture(
+        "SELECT g.* FROM library_groups g WHERE g.user_id = $1 AND g.kind = 'album'
+            AND g.key = LOWER(SUBSTR($2, 1, 200)) || $4 || LOWER(SUBSTR($3, 1, 200))",
+    )
+});
+static ALBUM_NAMES: Sql = Sql::new(|| albums_in_order("g.name, g.artist"));
 pub(crate) const GENRES: &str = "SELECT name, n_tracks AS track_count FROM library_groups
     WHERE user_id = $1 AND kind = 'genre' ORDER BY n_tracks DESC, key LIMIT 500";
 pub(crate) const DECADES: &str = "SELECT CAST(year / 10 * 10 AS TEXT) AS name,
@@ -117,13 +113,13 @@ impl Store {
         (offset, limit): (u32, u32),
     ) -> Result<Vec<AlbumLine>, StoreError> {
         let pattern = words.map(super::like_pattern);
-        let page = self.read(ALBUMS).bind(owner.as_str()).bind(pattern.as_deref());
+        let page = self.read(&ALBUMS).bind(owner.as_str()).bind(pattern.as_deref());
         Ok(page.bind(i64::from(limit)).bind(i64::from(offset)).fetch_all().await?)
     }
 
     /// An album by its title and its artist.
     pub async fn album_view(&self, owner: &UserId, title: &str, artist: &str) -> Result<Option<AlbumLine>, StoreError> {
-        let album = self.read(ALBUM).bind(owner.as_str()).bind(title).bind(artist).bind("\u{1f}");
+        let album = self.read(&ALBUM).bind(owner.as_str()).bind(title).bind(artist).bind("\u{1f}");
         Ok(album.fetch_optional().await?)
     }
 
@@ -135,7 +131,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<(String, String)>, StoreError> {
         let pattern = words.map(super::like_pattern);
-        let names = self.read(ALBUM_NAMES).bind(owner.as_str()).bind(pattern.as_deref());
+        let names = self.read(&ALBUM_NAMES).bind(owner.as_str()).bind(pattern.as_deref());
         Ok(names.bind(i64::from(limit)).bind(0_i64).fetch_all().await?)
     }
 

@@ -14,7 +14,9 @@ async fn wrong_with(store: &Store) -> Vec<String> {
             let is_small = step.contains("UNION") || step.contains("count(DISTINCT)");
             let sorts = (step.contains("TEMP B-TREE") && !is_small)
                 || step.trim_start_matches([' ', '-', '>']).starts_with("Sort");
-            scans || step.contains("Seq Scan") || (sorts && !query.sorts)
+            // A function that PostgreSQL calls, in place of its SELECT, is planned without knowledge of its argument.
+            let is_called = step.contains("Function Scan on json_each");
+            scans || is_called || step.contains("Seq Scan") || (sorts && !query.sorts)
         };
         // A few rows are found by their filter, not met while the library is read in the order of the page.
         let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY") || step.contains("Sort Key"));

@@ -1,7 +1,7 @@
 //! Where music and data about it come from: folders, and catalogues.
 
 use super::{ConfigError, problem, values::Values};
-use sources::tidal::{Credentials, TidalConfig};
+use sources::tidal::{TidalConfig, TidalCredentials};
 
 /// A watched folder of audio files, and the user whose library it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Values<'_> {
 
     pub(super) fn tidal(&self) -> Result<TidalConfig, ConfigError> {
         let credentials = match (self.text("TIDAL_CLIENT_ID"), self.text("TIDAL_CLIENT_SECRET")) {
-            (Some(client_id), Some(client_secret)) => Some(Credentials { client_id, client_secret }),
+            (Some(client_id), Some(client_secret)) => Some(TidalCredentials { client_id, client_secret }),
             (None, None) => None,
             (Some(_), None) => return Err(problem("TIDAL_CLIENT_SECRET", "is missing beside TIDAL_CLIENT_ID")),
             (None, Some(_)) => return Err(problem("TIDAL_CLIENT_ID", "is missing beside TIDAL_CLIENT_SECRET")),

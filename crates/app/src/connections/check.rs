@@ -8,7 +8,7 @@ use search::embed::{Embedder, RemoteEmbedder, remote::RemoteSettings};
 use serde::Serialize;
 use sources::tidal::Tidal;
 
-use super::content::{Connection, Service};
+use super::content::{ConnectedService, Connection};
 use crate::{config::Config, models};
 
 /// The user waits for the result.
@@ -22,13 +22,13 @@ pub struct Checked {
     pub says: String,
 }
 
-pub(super) async fn check(service: Service, connection: &Connection, config: &Config) -> Checked {
+pub(super) async fn check(service: ConnectedService, connection: &Connection, config: &Config) -> Checked {
     let config = connection.over(config.clone());
     let asked = async {
         match service {
-            Service::Model => model(&config).await,
-            Service::Catalogue => catalogue(&config).await,
-            Service::Embedder => embedder(&config).await,
+            ConnectedService::Model => model(&config).await,
+            ConnectedService::Catalogue => catalogue(&config).await,
+            ConnectedService::Embedder => embedder(&config).await,
         }
     };
     let said = tokio::time::timeout(TIMEOUT, asked).await;

@@ -9,18 +9,19 @@ use crate::{
     config::{Config, Embeddings, Endpoint, ModelChoice, Secret, model_settings, one_of},
 };
 use providers::PROVIDERS;
-use sources::tidal::Credentials;
+use sources::tidal::TidalCredentials;
 
 /// The services that can be connected on the settings page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Service {
+#[schemars(rename = "Service")]
+pub enum ConnectedService {
     Model,
     Catalogue,
     Embedder,
 }
 
-impl Service {
+impl ConnectedService {
     pub const ALL: [Self; 3] = [Self::Model, Self::Catalogue, Self::Embedder];
 
     pub(super) fn name(self) -> &'static str {
@@ -104,11 +105,11 @@ fn secret(field: &'static str, new: Option<&String>, earlier: Option<String>) ->
 }
 
 impl Connection {
-    pub(super) fn new(service: Service, new: &NewConnection, old: Option<&Self>) -> Result<Self, Error> {
+    pub(super) fn new(service: ConnectedService, new: &NewConnection, old: Option<&Self>) -> Result<Self, Error> {
         match service {
-            Service::Model => Self::model(new, old),
-            Service::Catalogue => Self::catalogue(new, old),
-            Service::Embedder => {
+            ConnectedService::Model => Self::model(new, old),
+            ConnectedService::Catalogue => Self::catalogue(new, old),
+            ConnectedService::Embedder => {
                 let url = entered("url", new.url.as_ref())?.ok_or_else(|| invalid("url", "is missing"))?;
                 let url = server("url", url)?;
                 let earlier = old.and_then(|old| match old {
@@ -160,7 +161,7 @@ impl Connection {
             }
             Self::Catalogue { client_id, client_secret } => {
                 let (client_id, client_secret) = (client_id.clone(), client_secret.clone());
-                config.tidal.credentials = Some(Credentials { client_id, client_secret });
+                config.tidal.credentials = Some(TidalCredentials { client_id, client_secret });
             }
             Self::Embedder { url, model, key } => {
                 let model = model.clone().unwrap_or_default();

@@ -19,7 +19,7 @@ use tokio::sync::{Notify, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::{info, warn};
 
-pub use self::progress::{Counters, Progress, StepProgress};
+pub use self::progress::{Counters, EnrichProgress, StepProgress};
 pub(crate) use self::{describe::Describer, progress::progress, sources::Sources};
 use crate::{import::KnownTracks, turns::pause};
 use ::sources::tidal::Tidal;

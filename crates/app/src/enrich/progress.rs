@@ -35,9 +35,9 @@ impl StepProgress {
     }
 }
 
-pub type Progress = BTreeMap<Step, StepProgress>;
+pub type EnrichProgress = BTreeMap<Step, StepProgress>;
 
-pub(crate) fn progress(counts: &StepCounts) -> Progress {
+pub(crate) fn progress(counts: &StepCounts) -> EnrichProgress {
     let of_step = |states: &BTreeMap<String, u64>| {
         let n = |state: &str| states.get(state).copied().unwrap_or(0);
         StepProgress {

@@ -10,7 +10,7 @@ use tracing::{info, warn};
 use super::Pipeline;
 use crate::{
     import::{
-        Catalogue, Match, Matches, Outcome, OwnTracks, Remembering, add_codes, encoded, judge, kind_of, match_all,
+        Catalogue, Match, MatchOutcome, Matches, OwnTracks, Remembering, add_codes, encoded, judge, kind_of, match_all,
         new_track,
     },
     turns::pause,
@@ -70,7 +70,7 @@ impl Pipeline {
             }
             for claim in entries {
                 let found: Match = judge(&claim.entry, &[]);
-                let found = Match { outcome: Outcome::Unmatched, isrc: None, ..found };
+                let found = Match { outcome: MatchOutcome::Unmatched, isrc: None, ..found };
                 let entry = std::slice::from_ref(&claim.entry);
                 let mut own = OwnTracks::read(&self.store, &claim.owner, entry, &[]).await?;
                 let id = own.id_of(&claim.owner, &claim.entry, &found);
@@ -112,11 +112,11 @@ impl Pipeline {
         let mut own = OwnTracks::read(&self.store, owner, &entries, &matches).await?;
         for (claim, found) in claims.iter().zip(matches) {
             let resolution = match found.outcome {
-                Outcome::Matched => {
+                MatchOutcome::Matched => {
                     let id = own.id_of(owner, &claim.entry, &found);
                     Resolution::Matched(Box::new(new_track(&claim.entry, id, &found, kind_of(&claim.kind)?)))
                 }
-                Outcome::Ambiguous | Outcome::Unmatched => {
+                MatchOutcome::Ambiguous | MatchOutcome::Unmatched => {
                     let after = if silent.is_empty() { next_look(claim.tries) } else { TimeDelta::minutes(10) };
                     Resolution::Open { found: encoded(&found)?, after }
                 }

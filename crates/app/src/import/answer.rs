@@ -7,7 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::{Imported, OpenLine};
-use crate::import::{Outcome, Report};
+use crate::import::{ImportReport, MatchOutcome};
 
 /// The result of an import: counts, then the entries that need a user's action.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
@@ -138,7 +138,7 @@ impl ImportAnswer {
 }
 
 impl FileCounts {
-    pub(crate) fn of(report: &Report) -> Self {
+    pub(crate) fn of(report: &ImportReport) -> Self {
         let owned = |(why, n): (&&'static str, &u64)| ((*why).to_owned(), *n);
         Self {
             file: report.file.clone(),
@@ -180,7 +180,7 @@ impl From<&OpenLine> for OpenItem {
             artist: open.entry.artist(),
             album: open.entry.album.clone(),
             duration: open.entry.duration,
-            outcome: if open.found.outcome == Outcome::Ambiguous { AMBIGUOUS } else { "unmatched" },
+            outcome: if open.found.outcome == MatchOutcome::Ambiguous { AMBIGUOUS } else { "unmatched" },
             reason: open.found.reason.clone(),
             candidates: candidates.collect(),
         }

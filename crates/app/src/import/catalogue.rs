@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 
 use super::{
     known::HOME,
-    matching::{Candidate, Match, Outcome, codes_to_ask, judge},
+    matching::{Candidate, Match, MatchOutcome, codes_to_ask, judge},
 };
 use formats::{Gathered, ImportedTrack};
 use music::Isrc;
@@ -82,7 +82,7 @@ impl<'a> Asking<'a> {
 
     /// The positions of the tracks without a match.
     fn open(&self) -> Vec<usize> {
-        let is_open = |found: &Option<Match>| found.as_ref().is_none_or(|found| found.outcome != Outcome::Matched);
+        let is_open = |found: &Option<Match>| found.as_ref().is_none_or(|found| found.outcome != MatchOutcome::Matched);
         self.matches.iter().enumerate().filter(|(_, found)| is_open(found)).map(|(n, _)| n).collect()
     }
 
@@ -96,7 +96,7 @@ impl<'a> Asking<'a> {
         } else {
             return;
         };
-        let open = self.matches.iter_mut().flatten().filter(|found| found.outcome == Outcome::Unmatched);
+        let open = self.matches.iter_mut().flatten().filter(|found| found.outcome == MatchOutcome::Unmatched);
         for found in open.filter(|found| found.candidates.is_empty()) {
             found.reason = reason.into();
         }
@@ -112,7 +112,7 @@ impl<'a> Asking<'a> {
         self.ask_codes(catalogue, open).await?;
         for &n in open {
             let track = &self.tracks[n];
-            let is_known = judge(track, &self.candidates[n]).outcome == Outcome::Matched;
+            let is_known = judge(track, &self.candidates[n]).outcome == MatchOutcome::Matched;
             if is_known || track.title.is_empty() {
                 continue;
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use engine::UserId;
 
-use super::matching::{Match, Outcome};
+use super::matching::{Match, MatchOutcome};
 use formats::ImportedTrack;
 use music::{
     Isrc, TrackId,
@@ -56,7 +56,7 @@ impl OwnTracks {
     /// The recording of the entry at a position, after the owner's merges.
     pub(super) fn identify_at(&mut self, n: usize, owner: &UserId, entry: &ImportedTrack, found: &Match) -> Identity {
         if let Some(id) = self.same.get(&n).copied() {
-            let is_open = found.outcome != Outcome::Matched;
+            let is_open = found.outcome != MatchOutcome::Matched;
             self.add(OwnTrack { id, name: name_of(entry).to_string(), duration: entry.duration, is_open });
             return Identity { id, was: None };
         }
@@ -93,7 +93,7 @@ impl OwnTracks {
         let is_named = !name.title().is_empty() && !name.artist().is_empty();
         let known = self.named(&text, entry.duration).filter(|_| is_named).cloned();
         let id = match (found.outcome, &found.isrc) {
-            (Outcome::Matched, Some(isrc)) => self.of_code(isrc, &name, found.recording.is_some()),
+            (MatchOutcome::Matched, Some(isrc)) => self.of_code(isrc, &name, found.recording.is_some()),
             _ => match (
                 &known.as_ref().map(|known| known.id).or_else(|| self.of_recording_id(entry)),
                 entry.isrcs.first(),
@@ -104,8 +104,8 @@ impl OwnTracks {
                 (None, None) => TrackId::of_owner(owner.as_str(), &says(entry, &text)),
             },
         };
-        let was = known.filter(|known| known.is_open && known.id != id && found.outcome == Outcome::Matched);
-        let is_open = found.outcome != Outcome::Matched;
+        let was = known.filter(|known| known.is_open && known.id != id && found.outcome == MatchOutcome::Matched);
+        let is_open = found.outcome != MatchOutcome::Matched;
         self.add(OwnTrack { id, name: text, duration: entry.duration, is_open });
         // Two files of one import with the same MusicBrainz id are one recording too.
         self.by_recording_id.extend(entry.ids.music_brainz.as_ref().map(|name| (name.to_lowercase(), id)));

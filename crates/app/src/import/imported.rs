@@ -2,7 +2,7 @@
 
 use std::{fs::File, path::PathBuf};
 
-use super::{Kept, Match, Report};
+use super::{ImportReport, Kept, Match};
 use crate::Error;
 use formats::{ImportError, ImportedTrack};
 use music::TrackId;
@@ -63,7 +63,7 @@ pub type OpenLine = OpenEntry<ImportedTrack, Match>;
 
 /// The result of one file.
 pub struct Imported {
-    pub report: Report,
+    pub report: ImportReport,
     pub kept: Kept,
     pub open: Vec<OpenLine>,
     /// The track of each entry.

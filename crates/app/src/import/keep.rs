@@ -11,9 +11,9 @@ use super::{
     catalogue::Matches,
     identity::{Identity, OwnTracks},
     known::HOME,
-    matching::{Candidate, Match, Outcome},
+    matching::{Candidate, Match, MatchOutcome},
 };
-use formats::{Gathered, ImportedTrack, Kind};
+use formats::{FormatKind, Gathered, ImportedTrack};
 use music::{AudioFeatures, Isrc, Track, TrackId};
 use store::{NewImport, NewLibraryTrack, NewOpenEntry, Store, StoreError, with_gaps_filled};
 
@@ -21,7 +21,7 @@ use store::{NewImport, NewLibraryTrack, NewOpenEntry, Store, StoreError, with_ga
 #[derive(Clone, Debug, PartialEq)]
 pub struct Import {
     pub file: String,
-    pub kind: Kind,
+    pub kind: FormatKind,
     /// Each recording once, in the order of the file.
     pub tracks: Vec<NewLibraryTrack>,
     /// The track of each entry, in the order of the file.
@@ -29,7 +29,7 @@ pub struct Import {
     /// In playing order.
     pub playlists: BTreeMap<String, Vec<TrackId>>,
     /// Ambiguous and unmatched entries. They are tracks too, and Segue searches for them again later.
-    pub open: Vec<OpenEntry>,
+    pub open: Vec<UnmatchedEntry>,
     /// Tracks that an earlier import left open under another id.
     pub moves: Vec<(TrackId, TrackId)>,
     /// Recordings that are matched now. Open entries of earlier imports for them are closed.
@@ -39,7 +39,7 @@ pub struct Import {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct OpenEntry {
+pub struct UnmatchedEntry {
     pub entry: ImportedTrack,
     pub found: Match,
     pub track: TrackId,
@@ -59,7 +59,7 @@ impl Import {
     pub fn new(
         owner: &UserId,
         file: &str,
-        kind: Kind,
+        kind: FormatKind,
         gathered: &Gathered,
         matches: &Matches,
         mut own: OwnTracks,
@@ -93,12 +93,12 @@ impl Import {
                 }
             }
             import.moves.extend(was.map(|was| (was, id)));
-            if found.outcome == Outcome::Matched {
+            if found.outcome == MatchOutcome::Matched {
                 import.settled.push(id);
                 continue;
             }
             let playlists = lists.get(&n).cloned().unwrap_or_default();
-            import.open.push(OpenEntry { entry: entry.clone(), found: found.clone(), track: id, playlists });
+            import.open.push(UnmatchedEntry { entry: entry.clone(), found: found.clone(), track: id, playlists });
         }
         let in_order = |list: &Vec<usize>| list.iter().filter_map(|n| import.ids.get(*n).copied()).collect();
         let lists = gathered.playlists.iter().map(|(name, list)| (name.clone(), in_order(list)));
@@ -139,7 +139,7 @@ fn lists_of(gathered: &Gathered) -> HashMap<usize, BTreeSet<String>> {
 }
 
 /// An entry as a library track: the data of the file belongs to the owner, the data of the catalogue is public.
-pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind: Kind) -> NewLibraryTrack {
+pub(crate) fn new_track(entry: &ImportedTrack, id: TrackId, found: &Match, kind: FormatKind) -> NewLibraryTrack {
     let isrc = found.isrc.clone().or_else(|| entry.isrcs.first().cloned());
     let external = found.recording.as_ref().filter(|known| known.source != HOME);
     NewLibraryTrack {
@@ -179,7 +179,7 @@ fn catalogued(known: &Candidate, id: TrackId) -> Track {
 }
 
 /// The name of a format in the database.
-pub(crate) fn kind_id(kind: Kind) -> Result<String, StoreError> {
+pub(crate) fn kind_id(kind: FormatKind) -> Result<String, StoreError> {
     match encoded(&kind)? {
         Value::String(id) => Ok(id),
         other => Err(sqlx::Error::Encode(format!("a format has a name, not {other}").into()).into()),
@@ -187,7 +187,7 @@ pub(crate) fn kind_id(kind: Kind) -> Result<String, StoreError> {
 }
 
 /// The format with this name in the database.
-pub(crate) fn kind_of(id: &str) -> Result<Kind, StoreError> {
+pub(crate) fn kind_of(id: &str) -> Result<FormatKind, StoreError> {
     serde_json::from_value(id.into()).map_err(|error| sqlx::Error::Decode(error.into()).into())
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn encoded(value: &impl Serialize) -> Result<Value, StoreError> {
     serde_json::to_value(value).map_err(|error| sqlx::Error::Encode(error.into()).into())
 }
 
-impl OpenEntry {
+impl UnmatchedEntry {
     pub fn id(&self, owner: &UserId) -> Uuid {
         entry_id(owner, &self.entry)
     }
@@ -214,7 +214,7 @@ fn entry_id(owner: &UserId, entry: &ImportedTrack) -> Uuid {
 }
 
 /// Uses the names of the file, because the user knows the track by them. The catalogue fills empty fields.
-pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &Match, kind: Kind) -> Track {
+pub fn track_of(entry: &ImportedTrack, id: TrackId, isrc: Option<Isrc>, found: &Match, kind: FormatKind) -> Track {
     let known = found.recording.as_ref();
     let from_file = format!("{kind}, imported");
     let mut provenance = BTreeMap::new();

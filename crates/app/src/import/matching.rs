@@ -9,7 +9,7 @@ use formats::ImportedTrack;
 use music::{
     Isrc,
     identity::{RecordingName, same_length},
-    isrc::Doubt,
+    isrc::IsrcDoubt,
 };
 
 /// A recording of a catalogue: the library, the index, Tidal, Deezer or MusicBrainz.
@@ -42,7 +42,7 @@ impl Candidate {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Outcome {
+pub enum MatchOutcome {
     Matched,
     /// Several recordings match, or one with a low confidence: the user chooses.
     Ambiguous,
@@ -53,7 +53,7 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Match {
-    pub outcome: Outcome,
+    pub outcome: MatchOutcome,
     /// The recording, if there is a match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isrc: Option<Isrc>,
@@ -65,12 +65,12 @@ pub struct Match {
     pub reason: String,
     /// The candidates for an ambiguous entry, best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<Scored>,
+    pub candidates: Vec<ScoredMatch>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Scored {
+pub struct ScoredMatch {
     #[serde(flatten)]
     pub candidate: Candidate,
     pub confidence: f64,
@@ -114,7 +114,7 @@ pub fn judge(track: &ImportedTrack, candidates: &[Candidate]) -> Match {
 /// The codes for the lookup of an entry: its own, and probable corrections of a misread one.
 pub(crate) fn codes_to_ask(track: &ImportedTrack) -> Vec<Isrc> {
     let repaired = track.isrcs.iter().filter_map(|isrc| match isrc.doubt() {
-        Some(Doubt::Misread(repaired)) => Some(repaired),
+        Some(IsrcDoubt::Misread(repaired)) => Some(repaired),
         _ => None,
     });
     track.isrcs.iter().cloned().chain(repaired).collect()
@@ -125,7 +125,7 @@ fn by_code(track: &ImportedTrack, candidates: &[Candidate]) -> Option<Match> {
     let known = codes.iter().find_map(|code| candidates.iter().find(|candidate| candidate.isrc == *code))?;
     if score::is_other_recording(track, known) {
         let reason = format!("the code {} is \"{}\" by {} at {}", known.isrc, known.title, known.artist, known.source);
-        let scored = Scored { candidate: known.clone(), confidence: POSSIBLE, reason: reason.clone() };
+        let scored = ScoredMatch { candidate: known.clone(), confidence: POSSIBLE, reason: reason.clone() };
         return Some(ambiguous(POSSIBLE, reason, vec![scored]));
     }
     if !track.isrcs.contains(&known.isrc) {
@@ -143,18 +143,18 @@ fn by_code(track: &ImportedTrack, candidates: &[Candidate]) -> Option<Match> {
 fn by_file_alone(track: &ImportedTrack) -> Option<Match> {
     let isrc = track.isrcs.iter().find(|isrc| isrc.doubt().is_none())?;
     (!track.title.is_empty()).then(|| Match {
-        outcome: Outcome::Matched,
+        outcome: MatchOutcome::Matched,
         isrc: Some(isrc.clone()),
         ..unmatched(0.95, "ISRC in the file".into())
     })
 }
 
-fn by_name(track: &ImportedTrack, candidates: &[Candidate]) -> Vec<Scored> {
-    let mut scored: Vec<Scored> = candidates
+fn by_name(track: &ImportedTrack, candidates: &[Candidate]) -> Vec<ScoredMatch> {
+    let mut scored: Vec<ScoredMatch> = candidates
         .iter()
         .filter_map(|candidate| {
             let (confidence, reason) = score::score(track, candidate)?;
-            Some(Scored { candidate: candidate.clone(), confidence, reason })
+            Some(ScoredMatch { candidate: candidate.clone(), confidence, reason })
         })
         .collect();
     // A stable sort, so that among equal candidates the first catalogue is preferred.
@@ -165,8 +165,8 @@ fn by_name(track: &ImportedTrack, candidates: &[Candidate]) -> Vec<Scored> {
 }
 
 /// One recording may have several codes; then any of them is correct.
-fn is_same_recording(a: &Scored, b: &Scored) -> bool {
-    let name = |it: &Scored| {
+fn is_same_recording(a: &ScoredMatch, b: &ScoredMatch) -> bool {
+    let name = |it: &ScoredMatch| {
         let it = &it.candidate;
         RecordingName::new(&it.title, it.version.as_deref(), &it.artist)
     };
@@ -175,18 +175,18 @@ fn is_same_recording(a: &Scored, b: &Scored) -> bool {
 
 fn matched(known: &Candidate, confidence: f64, reason: String) -> Match {
     Match {
-        outcome: Outcome::Matched,
+        outcome: MatchOutcome::Matched,
         isrc: Some(known.isrc.clone()),
         recording: Some(known.clone()),
         ..unmatched(confidence, reason)
     }
 }
 
-fn ambiguous(confidence: f64, reason: String, scored: Vec<Scored>) -> Match {
-    Match { outcome: Outcome::Ambiguous, candidates: shortlist(scored), ..unmatched(confidence, reason) }
+fn ambiguous(confidence: f64, reason: String, scored: Vec<ScoredMatch>) -> Match {
+    Match { outcome: MatchOutcome::Ambiguous, candidates: shortlist(scored), ..unmatched(confidence, reason) }
 }
 
-fn shortlist(mut scored: Vec<Scored>) -> Vec<Scored> {
+fn shortlist(mut scored: Vec<ScoredMatch>) -> Vec<ScoredMatch> {
     scored.truncate(MOST_CANDIDATES);
     scored
 }
@@ -203,5 +203,5 @@ fn nothing_found(track: &ImportedTrack) -> Match {
 }
 
 fn unmatched(confidence: f64, reason: String) -> Match {
-    Match { outcome: Outcome::Unmatched, isrc: None, recording: None, confidence, reason, candidates: vec![] }
+    Match { outcome: MatchOutcome::Unmatched, isrc: None, recording: None, confidence, reason, candidates: vec![] }
 }

@@ -1,6 +1,6 @@
 //! Import: entries of a user's files, matched to recordings, stored in the library, with a report for each line.
 //!
-//! [`match_all`] finds the recording of each entry, and [`Report`] contains the results.
+//! [`match_all`] finds the recording of each entry, and [`ImportReport`] contains the results.
 
 mod answer;
 mod catalogue;
@@ -19,9 +19,9 @@ pub use self::{
     catalogue::{CannotAsk, Catalogue, MOST_CODES, Matches, match_all},
     identity::OwnTracks,
     imported::{Given, ImportFailure, Imported, ImportedAll, OpenLine},
-    keep::{Import, Kept, OpenEntry, track_of},
-    matching::{Candidate, Match, Outcome, Scored, judge},
-    report::{Report, Row},
+    keep::{Import, Kept, UnmatchedEntry, track_of},
+    matching::{Candidate, Match, MatchOutcome, ScoredMatch, judge},
+    report::{ImportReport, Row},
     sources::add_codes,
 };
 pub use formats::ImportError;

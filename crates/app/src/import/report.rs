@@ -9,16 +9,16 @@ use serde::Serialize;
 
 use super::{
     catalogue::Matches,
-    matching::{Match, Outcome},
+    matching::{Match, MatchOutcome},
 };
-use formats::{Gathered, ImportedTrack, Kind, LineError};
+use formats::{FormatKind, Gathered, ImportedTrack, LineError};
 
 /// The report of one file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct ImportReport {
     pub file: String,
-    pub kind: Kind,
+    pub kind: FormatKind,
     /// Lines, plays or rows of the file.
     pub n_entries: u64,
     /// Different tracks among them.
@@ -49,8 +49,8 @@ pub struct Row {
     pub found: Match,
 }
 
-impl Report {
-    pub fn new(file: &str, kind: Kind, gathered: &Gathered, matches: Matches) -> Self {
+impl ImportReport {
+    pub fn new(file: &str, kind: FormatKind, gathered: &Gathered, matches: Matches) -> Self {
         let row = |(track, found): (&ImportedTrack, Match)| Row {
             line: track.line,
             title: track.title.clone(),
@@ -64,9 +64,9 @@ impl Report {
             kind,
             n_entries: gathered.n_entries,
             n_tracks: rows.len(),
-            n_matched: n(Outcome::Matched),
-            n_ambiguous: n(Outcome::Ambiguous),
-            n_unmatched: n(Outcome::Unmatched),
+            n_matched: n(MatchOutcome::Matched),
+            n_ambiguous: n(MatchOutcome::Ambiguous),
+            n_unmatched: n(MatchOutcome::Unmatched),
             n_unusable: gathered.n_unusable,
             left_out: gathered.left_out.clone(),
             rows,
@@ -76,7 +76,7 @@ impl Report {
         }
     }
 
-    fn rows_of(&self, outcome: Outcome) -> impl Iterator<Item = &Row> {
+    fn rows_of(&self, outcome: MatchOutcome) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(move |row| row.found.outcome == outcome)
     }
 
@@ -96,7 +96,7 @@ impl Report {
         Ok(())
     }
 
-    fn write_rows(&self, f: &mut fmt::Formatter<'_>, outcome: Outcome, heading: &str) -> fmt::Result {
+    fn write_rows(&self, f: &mut fmt::Formatter<'_>, outcome: MatchOutcome, heading: &str) -> fmt::Result {
         let rows: Vec<&Row> = self.rows_of(outcome).collect();
         if rows.is_empty() {
             return Ok(());
@@ -130,7 +130,7 @@ const MOST_ROWS: usize = 20;
 const NAME_WIDTH: usize = 44;
 
 /// The text for a terminal: counts, then the entries that need a user's action.
-impl fmt::Display for Report {
+impl fmt::Display for ImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.file, self.kind)?;
         self.write_counts(f)?;
@@ -140,8 +140,8 @@ impl fmt::Display for Report {
         for (name, why) in &self.silent {
             writeln!(f, "\n{name} could not be asked: {why}. What is unmatched will be tried again.")?;
         }
-        self.write_rows(f, Outcome::Ambiguous, "Ambiguous: choose one of the candidates")?;
-        self.write_rows(f, Outcome::Unmatched, "Unmatched: kept, and tried again later")?;
+        self.write_rows(f, MatchOutcome::Ambiguous, "Ambiguous: choose one of the candidates")?;
+        self.write_rows(f, MatchOutcome::Unmatched, "Unmatched: kept, and tried again later")?;
         if !self.unusable.is_empty() {
             writeln!(f, "\nUnusable: correct these lines in the file")?;
             for error in self.unusable.iter().take(MOST_ROWS) {

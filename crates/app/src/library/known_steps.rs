@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 use super::Library;
 use crate::{
     Error,
-    enrich::{Progress, StepProgress, progress},
+    enrich::{EnrichProgress, StepProgress, progress},
 };
 
 /// A step that another node claims changes no document. Such changes are visible after this time.
@@ -31,7 +31,7 @@ struct Counted {
     at: Instant,
     took: Duration,
     of: (u64, i64),
-    steps: Progress,
+    steps: EnrichProgress,
     is_counting: bool,
 }
 
@@ -46,9 +46,9 @@ impl Counted {
 }
 
 enum Known {
-    Valid(Progress),
+    Valid(EnrichProgress),
     /// The last counts of a large library, and whether the caller must count again.
-    Last(Progress, bool),
+    Last(EnrichProgress, bool),
     Nothing,
 }
 
@@ -76,7 +76,7 @@ impl KnownSteps {
         }
     }
 
-    fn put(&self, owner: &UserId, of: (u64, i64), steps: Progress, took: Duration) {
+    fn put(&self, owner: &UserId, of: (u64, i64), steps: EnrichProgress, took: Duration) {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         if counted.len() >= MOST_USERS {
             counted.clear();
@@ -91,7 +91,7 @@ impl KnownSteps {
 }
 
 impl Library {
-    pub(super) async fn steps_of(&self, owner: &UserId) -> Result<Progress, Error> {
+    pub(super) async fn steps_of(&self, owner: &UserId) -> Result<EnrichProgress, Error> {
         // Read before counting, so that a concurrent change is counted next time.
         let news = *self.pipeline.news().borrow();
         let of = (news, self.store.track_revision().await?);
@@ -111,7 +111,7 @@ impl Library {
         }
     }
 
-    async fn count_steps(&self, owner: &UserId, of: (u64, i64)) -> Result<Progress, Error> {
+    async fn count_steps(&self, owner: &UserId, of: (u64, i64)) -> Result<EnrichProgress, Error> {
         let began = Instant::now();
         let steps = progress(&self.store.step_counts_of(owner).await?);
         self.known_steps.put(owner, of, steps.clone(), began.elapsed());
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
     use crate::enrich::Step;
 
-    fn steps(n_done: u64) -> Progress {
+    fn steps(n_done: u64) -> EnrichProgress {
         [(Step::Index, StepProgress { done: n_done, ..StepProgress::default() })].into()
     }
 

@@ -13,9 +13,9 @@ use super::{
 };
 use crate::Error;
 use music::{DocumentId, Isrc, Track, TrackId, TrackRef, scope::Scope};
-use search::{Found, Hit, IndexError, SearchPlan};
+use search::{Hit, IndexError, SearchPlan, SearchResults};
 use sources::tidal::{TidalAlbum, TidalTrack};
-use store::{Candidate, Visible};
+use store::{OwnCandidate, Visible};
 
 /// How long a search waits for the first tracks of a new index: an embedded index reads a sample in less than a second.
 const FILLS_WITHIN: Duration = Duration::from_secs(3);
@@ -32,7 +32,7 @@ impl Library {
     }
 
     /// The best tracks that the user may see, and how many there are.
-    pub(crate) async fn find(&self, owner: &UserId, plan: SearchPlan) -> Result<Found, Error> {
+    pub(crate) async fn find(&self, owner: &UserId, plan: SearchPlan) -> Result<SearchResults, Error> {
         let plan = plan.within(self.scope(owner).await?);
         let found = self.find_in_turn(owner, &plan).await?;
         if found.hits.is_empty() && self.was_filled_meanwhile().await? {
@@ -42,7 +42,7 @@ impl Library {
     }
 
     /// Waits for other searches of the same user. A search that waited gives way to the requests of other users.
-    async fn find_in_turn(&self, owner: &UserId, plan: &SearchPlan) -> Result<Found, Error> {
+    async fn find_in_turn(&self, owner: &UserId, plan: &SearchPlan) -> Result<SearchResults, Error> {
         let place = self.searches.enter(owner).await;
         if place.waited {
             return Ok(self.index.find(&plan.clone().giving_way()).await?);
@@ -103,13 +103,13 @@ impl Library {
         &self,
         owner: &UserId,
         timings: &Timings,
-        candidates: &[Candidate],
+        candidates: &[OwnCandidate],
     ) -> Result<Vec<bool>, Error> {
         let asked = async {
             let merged = self.store.merged(owner).await?;
-            let meant = |candidate: &Candidate| {
+            let meant = |candidate: &OwnCandidate| {
                 let id = candidate.id.map(|id| *merged.get(&id).unwrap_or(&id));
-                Candidate { id, ..candidate.clone() }
+                OwnCandidate { id, ..candidate.clone() }
             };
             self.store.owned(owner, &candidates.iter().map(meant).collect::<Vec<_>>()).await
         };
@@ -123,7 +123,7 @@ impl Library {
         timings: &Timings,
         tracks: &[&Track],
     ) -> Result<Vec<TrackResult>, Error> {
-        let candidates: Vec<_> = tracks.iter().map(|track| Candidate::from(*track)).collect();
+        let candidates: Vec<_> = tracks.iter().map(|track| OwnCandidate::from(*track)).collect();
         let names: Vec<_> = tracks.iter().map(|track| TrackRef::Id(track.id)).collect();
         let (owned, indexed) =
             futures::try_join!(self.owned(owner, timings, &candidates), self.indexed(owner, timings, &names))?;
@@ -188,7 +188,7 @@ impl Library {
         timings: &Timings,
         tracks: Vec<Track>,
     ) -> Result<Vec<IndexedTrackResult>, Error> {
-        let candidates: Vec<_> = tracks.iter().map(Candidate::from).collect();
+        let candidates: Vec<_> = tracks.iter().map(OwnCandidate::from).collect();
         let owned = self.owned(owner, timings, &candidates).await?;
         let results = tracks.into_iter().zip(owned);
         let mut results: Vec<_> = results.map(|(track, owned)| IndexedTrackResult::of_track(track, owned)).collect();
@@ -276,8 +276,8 @@ fn isrc_of(name: &TrackRef) -> Option<Isrc> {
     }
 }
 
-fn candidate(track: &TidalTrack) -> Candidate {
-    Candidate {
+fn candidate(track: &TidalTrack) -> OwnCandidate {
+    OwnCandidate {
         id: track.isrc.as_ref().map(TrackId::of_isrc),
         isrc: track.isrc.clone(),
         tidal_id: Some(track.tidal_id.clone()),

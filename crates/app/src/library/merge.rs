@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::UserId;
-use formats::{ImportedTrack, Kind, tracks_of_file};
+use formats::{FormatKind, ImportedTrack, tracks_of_file};
 use music::{TrackId, TrackRef};
 use tracing::instrument;
 use uuid::Uuid;
@@ -94,7 +94,7 @@ impl Library {
         let entry = entry.map_err(|error| StoreError::Database(sqlx::Error::Io(std::io::Error::other(error))))?;
         let entry = entry.map_err(|problem| Error::Invalid { field: "path", problem })?;
         let id = TrackId::of_owner(owner.as_str(), &format!("split\n{}\n{}", file.path, file.part));
-        let kind = Kind::with_id("audio").ok_or(Error::NotFound)?;
+        let kind = FormatKind::with_id("audio").ok_or(Error::NotFound)?;
         Ok(new_track(&entry, id, &judge(&entry, &[]), kind))
     }
 }

@@ -27,7 +27,7 @@ use music::{Track, TrackRef};
 use search::{SearchPlan, TrackIndex};
 use sources::tidal::Tidal;
 pub use store::{ArtistLine, GroupLine, LibrarySort, LibraryTrack, Listing, MergeLine};
-use store::{Candidate, LibraryAlbum, Store, StoreError};
+use store::{LibraryAlbum, OwnCandidate, Store, StoreError};
 
 /// How many tracks a search returns.
 pub type SearchLimit = Count<1, 50, 20>;
@@ -151,7 +151,7 @@ impl Library {
                 found => found?,
             },
         };
-        let owned = self.store.owned(owner, &[Candidate::from(&track)]).await?;
+        let owned = self.store.owned(owner, &[OwnCandidate::from(&track)]).await?;
         let provenance = track.provenance.clone();
         let mut details = IndexedTrackResult::of_track(track, owned.contains(&true));
         details.provenance = provenance;

@@ -9,7 +9,7 @@ use music::{
     scope::{self, Scope},
 };
 use query::{
-    Limits, Plan,
+    Plan, TrackLimits,
     plan::{AppliedKind, NumberRange, Seed, Shift, YearRange},
 };
 use search::{Filter, SearchPlan};
@@ -36,7 +36,7 @@ impl Library {
             let shifted = shifted(&plan.shifts, seed);
             plan.limit_to(&shifted);
         }
-        let fetched = Plan { limits: Limits { at_most: None, ..plan.limits.clone() }, ..plan.clone() };
+        let fetched = Plan { limits: TrackLimits { at_most: None, ..plan.limits.clone() }, ..plan.clone() };
         let mut search = match seeds.first() {
             Some(seed) => SearchPlan::like(seed, &fetched, limit),
             None => SearchPlan::of(&fetched, limit),
@@ -96,8 +96,8 @@ impl Library {
 }
 
 /// "Older" or "longer" than a track, as limits. An unknown value of the track adds no limit.
-fn shifted(shifts: &[Shift], seed: &Track) -> Limits {
-    let mut limits = Limits::default();
+fn shifted(shifts: &[Shift], seed: &Track) -> TrackLimits {
+    let mut limits = TrackLimits::default();
     for shift in shifts {
         match (shift, seed.year(), seed.duration) {
             (Shift::Older, Some(year), _) => limits.years = Some(YearRange { from: None, to: Some(year - 1) }),

@@ -12,9 +12,9 @@ use tracing::{instrument, warn};
 use super::Library;
 use crate::{
     Error,
-    enrich::{Progress, Step, StepProgress},
+    enrich::{EnrichProgress, Step, StepProgress},
 };
-use store::Failure;
+use store::FailedStep;
 
 /// The state of the index.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -39,13 +39,13 @@ pub struct IngestStatus {
     /// Steps that failed and are not retried automatically.
     pub failed: u64,
     /// Your tracks with failed steps, newest first.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedStep>,
     /// Entries of imports that are being searched for.
     pub looking_for: u64,
     /// Whether your searches find the sample library; `DELETE /api/library/sample` removes it.
     pub has_sample: bool,
     /// The progress of each step.
-    pub steps: Progress,
+    pub steps: EnrichProgress,
 }
 
 impl IngestStatus {
@@ -83,7 +83,7 @@ impl Library {
     }
 
     /// The tracks that this user can find now, and those that are being indexed.
-    async fn status_of(&self, owner: &UserId, steps: &Progress) -> Result<IndexStatus, Error> {
+    async fn status_of(&self, owner: &UserId, steps: &EnrichProgress) -> Result<IndexStatus, Error> {
         let info = self.index.info().await?;
         let scope = self.scope(owner).await?;
         // Counting documents reads them all. If the index has read every change, its own count is used.

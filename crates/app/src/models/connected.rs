@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use engine::Model;
+use tokio_util::task::TaskTracker;
 use tracing::warn;
 
 use super::{Active, Fallback, Models, choose};
@@ -17,12 +18,13 @@ impl Models {
     pub(crate) async fn open(
         config: &Config,
         model: Arc<dyn Model>,
-        connected: Option<&Config>,
+        connected: Option<Box<Config>>,
+        spawned: &TaskTracker,
     ) -> anyhow::Result<Self> {
-        let models = Self::new(config, model)?;
+        let models = Self::new(config, model, spawned.clone())?;
         let Some(connected) = connected else { return Ok(models) };
         let ModelChoice::Of { provider, .. } = connected.model else { return Ok(models) };
-        match Box::pin(choose(connected)).await {
+        match Box::pin(choose(&connected)).await {
             Ok(model) => models.fall_back_to(Some((model, connected.providers.of(provider).url.clone()))),
             Err(error) => warn!("The model of the settings page is not used: {error:#}"),
         }

@@ -10,6 +10,24 @@ pub use store::{Account, AttemptSubject, Credentials, Hash, KeyHolder, KeyKind, 
 
 pub type AccountName = Text<1, 64>;
 
+/// A name for a new account. It has no invisible characters, so that users can distinguish it from others.
+#[derive(Clone, Debug)]
+pub struct CheckedName(String);
+
+impl CheckedName {
+    pub fn of(name: AccountName) -> Result<Self, Error> {
+        let name = name.checked("name")?;
+        if engine::untrusted::clean(&name) != name || name.contains(['\n', '\t']) {
+            return Err(Error::Invalid { field: "name", problem: "cannot have invisible characters".into() });
+        }
+        Ok(Self(name))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 #[derive(Clone)]
 pub struct Accounts {
     store: Store,
@@ -21,14 +39,14 @@ impl Accounts {
     }
 
     #[instrument(name = "accounts.add", skip_all)]
-    pub async fn add(&self, name: AccountName, password_hash: &str) -> Result<Account, Error> {
-        Ok(self.store.add_account(&checked_name(name)?, password_hash).await?)
+    pub async fn add(&self, name: &CheckedName, password_hash: &str) -> Result<Account, Error> {
+        Ok(self.store.add_account(name.as_str(), password_hash).await?)
     }
 
     /// Adds an account that may change the settings of the installation.
     #[instrument(name = "accounts.add_operator", skip_all)]
-    pub async fn add_operator(&self, name: AccountName, password_hash: &str) -> Result<Account, Error> {
-        Ok(self.store.add_operator(&checked_name(name)?, password_hash).await?)
+    pub async fn add_operator(&self, name: &CheckedName, password_hash: &str) -> Result<Account, Error> {
+        Ok(self.store.add_operator(name.as_str(), password_hash).await?)
     }
 
     /// Every account, by name.
@@ -130,18 +148,9 @@ impl Accounts {
     pub async fn accept_invitation(
         &self,
         hash: &Hash,
-        name: AccountName,
+        name: &CheckedName,
         password_hash: &str,
     ) -> Result<Account, Error> {
-        Ok(self.store.accept_invitation(hash, &checked_name(name)?, password_hash).await?)
+        Ok(self.store.accept_invitation(hash, name.as_str(), password_hash).await?)
     }
-}
-
-/// Checks that a name has no invisible characters, so that users can distinguish it from others.
-pub fn checked_name(name: AccountName) -> Result<String, Error> {
-    let name = name.checked("name")?;
-    if engine::untrusted::clean(&name) != name || name.contains(['\n', '\t']) {
-        return Err(Error::Invalid { field: "name", problem: "cannot have invisible characters".into() });
-    }
-    Ok(name)
 }

@@ -31,19 +31,17 @@ impl Decision {
     }
 }
 
-impl App {
+/// The consents of users. An allowed call starts a turn, which needs every service.
+pub struct Consents<'a>(pub(crate) &'a Arc<App>);
+
+impl Consents<'_> {
     /// Stores the decision about a call. An allowed call starts a turn that makes exactly this call; a refusal starts
     /// none.
     #[instrument(name = "consents.decide", skip_all, fields(user.id = %owner, consent.id = %id))]
-    pub async fn decide(
-        self: &Arc<Self>,
-        owner: &UserId,
-        id: Uuid,
-        decision: Decision,
-    ) -> Result<Option<StartedTurn>, Error> {
+    pub async fn decide(&self, owner: &UserId, id: Uuid, decision: Decision) -> Result<Option<StartedTurn>, Error> {
         match decision.scope() {
             None => {
-                self.store.refuse_consent(owner, id).await?;
+                self.0.store.refuse_consent(owner, id).await?;
                 Ok(None)
             }
             Some(scope) => Ok(Some(self.carry_out(owner, id, scope).await?)),
@@ -52,9 +50,9 @@ impl App {
 
     /// Starts the turn on the branch on which the call was requested. The decision and the start of the turn commit
     /// together.
-    async fn carry_out(self: &Arc<Self>, owner: &UserId, id: Uuid, scope: ConsentScope) -> Result<StartedTurn, Error> {
-        let consent = self.store.open_consent(owner, id).await?;
-        self.store.choose_branch(owner, consent.conversation, consent.answer).await?;
+    async fn carry_out(&self, owner: &UserId, id: Uuid, scope: ConsentScope) -> Result<StartedTurn, Error> {
+        let consent = self.0.store.open_consent(owner, id).await?;
+        self.0.store.choose_branch(owner, consent.conversation, consent.answer).await?;
         let said = match scope {
             ConsentScope::Once => "Allow once",
             ConsentScope::Conversation => "Allow in this conversation",
@@ -67,6 +65,6 @@ impl App {
             ..Ask::default()
         };
         let call = (consent.tool_name, consent.input);
-        self.converse_about(owner, ask, Some(Decided { consent: id, scope, call })).await
+        self.0.converse_about(owner, ask, Some(Decided { consent: id, scope, call })).await
     }
 }

@@ -16,8 +16,8 @@ use crate::{
     Error,
     enrich::Pipeline,
     import::{
-        Catalogue, FileCounts, Given, Import, ImportFailure, Imported, ImportedAll, Match, Matches, OpenLine,
-        OwnTracks, Report, Until, add_codes, kind_id, kind_of, match_all, new_track,
+        Catalogue, FileCounts, Given, Import, ImportFailure, ImportReport, Imported, ImportedAll, Match, Matches,
+        OpenLine, OwnTracks, Until, add_codes, kind_id, kind_of, match_all, new_track,
     },
     library::LibraryEntry,
 };
@@ -113,7 +113,7 @@ impl Imports {
         let prepared = background::spawn_blocking(move || {
             let GatheredFile { name, kind, gathered } = file;
             let import = Import { is_sync, ..Import::new(&of, &name, kind, &gathered, &matches, own) };
-            (import, Report::new(&name, kind, &gathered, matches))
+            (import, ImportReport::new(&name, kind, &gathered, matches))
         });
         let (import, report) = prepared.await?;
         let stored = json!(FileCounts::of(&report));

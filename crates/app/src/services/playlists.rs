@@ -102,7 +102,7 @@ impl Playlists {
 
     /// A playlist for export to players, spreadsheets and other services.
     #[instrument(name = "playlists.file", skip_all, fields(user.id = %owner, playlist.id = %id))]
-    pub async fn file(&self, owner: &UserId, id: PlaylistId) -> Result<playlist_file::Playlist, Error> {
+    pub async fn file(&self, owner: &UserId, id: PlaylistId) -> Result<playlist_file::PlaylistContents, Error> {
         let PlaylistContent { title, tracks, .. } = self.get(owner, id).await?.content;
         let recordings: BTreeSet<_> = tracks.iter().map(|item| item.track.id).collect();
         let paths = self.store.file_paths(owner, &recordings).await?;
@@ -117,7 +117,7 @@ impl Playlists {
             tidal_id: item.track.tidal_id,
             note: Some(item.reasoning).filter(|note| !note.is_empty()),
         });
-        Ok(playlist_file::Playlist { title, tracks: entries.collect() })
+        Ok(playlist_file::PlaylistContents { title, tracks: entries.collect() })
     }
 
     /// Saves the chosen recordings that exist, each once and in order. Also returns the codes that no source knows.

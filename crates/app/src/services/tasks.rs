@@ -13,6 +13,7 @@ pub use store::{Task, TaskFilter, TaskId};
 
 pub type TaskTitle = Text<1, 200>;
 pub type TaskDescription = Text<0, 2000>;
+const _: () = assert!(offline::LONGEST_TITLE == TaskTitle::MAX && offline::LONGEST_DESCRIPTION == TaskDescription::MAX);
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -15,10 +15,10 @@ use crate::{
 };
 use music::identity::recording_groups;
 use query::{
-    Limits,
+    TrackLimits,
     plan::{Applied, NumberRange, YearRange, language_code},
 };
-use search::{Found, Hit, SearchPlan};
+use search::{Hit, SearchPlan, SearchResults};
 
 /// Search the collection by mood, theme, feeling, lyrics or sound.
 ///
@@ -72,7 +72,7 @@ const MOST_DENIED: usize = 20;
 
 impl Input {
     /// The limits that were given as fields.
-    fn limits(&mut self) -> Result<Limits, ToolError> {
+    fn limits(&mut self) -> Result<TrackLimits, ToolError> {
         let bad = |message: &str| Err(ToolError::BadInput(message.into()));
         if self.without.len() > MOST_DENIED {
             return bad(&format!("without has at most {MOST_DENIED} entries"));
@@ -87,7 +87,7 @@ impl Input {
             },
         };
         let denied = std::mem::take(&mut self.without).into_iter().map(|text| text.checked("without"));
-        Ok(Limits {
+        Ok(TrackLimits {
             years: self.years,
             tempo: self.tempo,
             duration: self.length,
@@ -96,7 +96,7 @@ impl Input {
             in_library: self.in_library,
             at_most_per_artist: per_artist.map(|most| most as usize),
             denied: denied.collect::<Result<_, _>>().map_err(|error| tool_error(error.into()))?,
-            ..Limits::default()
+            ..TrackLimits::default()
         })
     }
 }
@@ -193,7 +193,7 @@ impl Tool for SemanticSearch {
 
 impl SemanticSearch {
     /// If nothing matches the query, a model rewords it, if there is one.
-    async fn search(&self, cx: &ToolContext, plan: SearchPlan, is_like: bool) -> Result<Found, ToolError> {
+    async fn search(&self, cx: &ToolContext, plan: SearchPlan, is_like: bool) -> Result<SearchResults, ToolError> {
         let found = self.look_up(cx, plan.clone()).await?;
         if is_like || found.hits.first().is_none_or(|best| best.score >= Hit::MATCHES_FROM) {
             return Ok(found);
@@ -203,7 +203,7 @@ impl SemanticSearch {
         if wordings.is_empty() { Ok(found) } else { self.look_up(cx, plan.also(wordings)).await }
     }
 
-    async fn look_up(&self, cx: &ToolContext, plan: SearchPlan) -> Result<Found, ToolError> {
+    async fn look_up(&self, cx: &ToolContext, plan: SearchPlan) -> Result<SearchResults, ToolError> {
         cx.timings.measure("searchDurationMs", self.library.find(&cx.owner, plan)).await.map_err(tool_error)
     }
 

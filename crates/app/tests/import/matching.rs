@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, io::Cursor, sync::Mutex};
 
 use app::import::{
-    Candidate, CannotAsk, Catalogue, ImportAnswer, Imported, Kept, Matches, Outcome, Report, judge, match_all,
+    Candidate, CannotAsk, Catalogue, ImportAnswer, ImportReport, Imported, Kept, MatchOutcome, Matches, judge,
+    match_all,
 };
 use expect_test::expect;
-use formats::{Gathered, ImportedTrack, Kind};
+use formats::{FormatKind, Gathered, ImportedTrack};
 use futures::future::BoxFuture;
 use music::Isrc;
 
@@ -42,7 +43,7 @@ const TWO: &str = "QZXYZ1900002";
 
 #[test]
 fn an_entry_finds_its_recording_by_name() {
-    use Outcome::{Ambiguous, Matched, Unmatched};
+    use MatchOutcome::{Ambiguous, Matched, Unmatched};
     let song = |duration| known(ONE, "Low Tide", "Ivy Marlow", duration);
     let cases = [
         (entry("low tide", "IVY MARLOW", 200.0), vec![song(201.5)], Matched, "title, version, artist and length agree"),
@@ -135,11 +136,11 @@ fn one_recording_with_two_codes_is_a_match_and_two_recordings_are_a_question() {
     let track = entry("Low Tide", "Ivy Marlow", 0.0);
     let twice = [known(ONE, "Low Tide", "Ivy Marlow", 200.0), known(TWO, "Low Tide", "Ivy Marlow", 201.0)];
     let found = judge(&track, &twice);
-    assert_eq!((found.outcome, found.isrc.unwrap().as_str()), (Outcome::Matched, ONE));
+    assert_eq!((found.outcome, found.isrc.unwrap().as_str()), (MatchOutcome::Matched, ONE));
 
     let two_takes = [known(ONE, "Low Tide", "Ivy Marlow", 200.0), known(TWO, "Low Tide", "Ivy Marlow", 260.0)];
     let found = judge(&track, &two_takes);
-    assert_eq!((found.outcome, found.candidates.len()), (Outcome::Ambiguous, 2));
+    assert_eq!((found.outcome, found.candidates.len()), (MatchOutcome::Ambiguous, 2));
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn typed_lines_are_understood_whichever_side_the_artist_is_on() {
     let mut track = entry("Ivy Marlow", "Low Tide", 0.0);
     track.either_way = true;
     let found = judge(&track, &[known(ONE, "Low Tide", "Ivy Marlow", 200.0)]);
-    assert_eq!(found.outcome, Outcome::Matched, "{}", found.reason);
+    assert_eq!(found.outcome, MatchOutcome::Matched, "{}", found.reason);
 }
 
 /// A catalogue in memory that remembers what it was asked.
@@ -193,7 +194,7 @@ impl Catalogue for FixedCatalogue {
 }
 
 fn gathered(csv: &'static str) -> Gathered {
-    formats::gather(formats::read(Kind::with_id("table").unwrap(), Cursor::new(csv))).unwrap()
+    formats::gather(formats::read(FormatKind::with_id("table").unwrap(), Cursor::new(csv))).unwrap()
 }
 
 const MIXED: &str = "\
@@ -236,7 +237,7 @@ async fn the_report_says_what_became_of_every_entry() {
     let (library, gathered) = (FixedCatalogue::new("library", songs), gathered(MIXED));
     let deezer = FixedCatalogue { is_silent: true, ..FixedCatalogue::new("Deezer", vec![]) };
     let matches = match_all(&gathered, &[&library, &deezer]).await;
-    let report = Report::new("mixed.csv", Kind::with_id("table").unwrap(), &gathered, matches);
+    let report = ImportReport::new("mixed.csv", FormatKind::with_id("table").unwrap(), &gathered, matches);
     expect![[r#"
         mixed.csv: table
                 5  entries
@@ -268,7 +269,7 @@ async fn the_report_says_what_became_of_every_entry() {
 #[tokio::test]
 async fn an_import_of_nothing_is_told_in_the_report_and_in_the_answer() {
     let gathered = gathered("title,artist,isrc\n");
-    let report = Report::new("empty.csv", Kind::with_id("table").unwrap(), &gathered, Matches::default());
+    let report = ImportReport::new("empty.csv", FormatKind::with_id("table").unwrap(), &gathered, Matches::default());
     assert!(report.to_string().contains("\nWarning: no entries found: it was read as \"table\""), "{report}");
     let imported = Imported { report, kept: Kept::default(), open: vec![], ids: vec![] };
     let failures = ImportAnswer::of(&[imported]).failures;
@@ -292,7 +293,7 @@ Nowhere,Nobody,,Morning,
     let import = app::import::Import::new(
         &engine::UserId::new("ann"),
         "mixed.csv",
-        Kind::with_id("table").unwrap(),
+        FormatKind::with_id("table").unwrap(),
         &gathered,
         &matches,
         app::import::OwnTracks::default(),

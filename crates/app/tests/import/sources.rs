@@ -2,7 +2,7 @@
 
 use std::{io::Cursor, time::Duration};
 
-use app::import::{Outcome, add_codes, match_all};
+use app::import::{MatchOutcome, add_codes, match_all};
 use doubles::{
     Running,
     deezer::DeezerDouble,
@@ -15,7 +15,7 @@ use doubles::{
     tidal::Fault,
     world::{Piece, World},
 };
-use formats::Kind;
+use formats::FormatKind;
 use http_client::service::{Rate, SourceError};
 use music::Isrc;
 use sources::{
@@ -159,7 +159,7 @@ async fn a_spotify_history_gets_its_codes_from_its_ids() {
     };
     let file = format!(r#"{{"tracks":[{},{}]}}"#, row(known), row(unknown));
     let mut gathered =
-        formats::gather(formats::read(Kind::with_id("spotifyLibrary").unwrap(), Cursor::new(file))).unwrap();
+        formats::gather(formats::read(FormatKind::with_id("spotifyLibrary").unwrap(), Cursor::new(file))).unwrap();
     assert_eq!(add_codes(&mut gathered, &reccobeats).await, Ok(1));
     assert_eq!(gathered.tracks[0].isrcs, [isrc(&known.isrc)]);
     assert_eq!(gathered.tracks[1].isrcs, []);
@@ -230,15 +230,15 @@ async fn deezer_says_no_in_a_success_and_is_understood() {
 async fn a_catalogue_elsewhere_tells_a_live_take_from_the_plain_one() {
     let (_running, _desk, deezer) = deezer(DeezerDouble::generous(fiction::world())).await;
     let text = "title,artist\nPaper Lanterns,Ivy Marlow\nLow Tide (Live at the Quay),Ivy Marlow\nLow Tide (Karaoke),Ivy Marlow\n";
-    let gathered = formats::gather(formats::read(Kind::with_id("table").unwrap(), Cursor::new(text))).unwrap();
+    let gathered = formats::gather(formats::read(FormatKind::with_id("table").unwrap(), Cursor::new(text))).unwrap();
     let matches = match_all(&gathered, &[&deezer]).await.matches;
     let found: Vec<_> = matches.iter().map(|found| (found.outcome, found.isrc.as_ref().map(Isrc::as_str))).collect();
     assert_eq!(
         found,
         [
-            (Outcome::Matched, Some("XTDBL2600002")),
-            (Outcome::Matched, Some("XTDBL2600006")),
-            (Outcome::Unmatched, None),
+            (MatchOutcome::Matched, Some("XTDBL2600002")),
+            (MatchOutcome::Matched, Some("XTDBL2600006")),
+            (MatchOutcome::Unmatched, None),
         ]
     );
 }

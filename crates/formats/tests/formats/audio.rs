@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use formats::{Kind, recognise};
+use formats::{FormatKind, recognise};
 use lofty::{
     config::WriteOptions,
     tag::{ItemKey, ItemValue, Tag, TagExt, TagItem, TagType},
@@ -120,7 +120,7 @@ fn an_audio_file_is_recognised_by_its_content_and_read_as_an_upload_too() {
     write(&path, &flac(), TagType::VorbisComments, &[(ItemKey::TrackTitle, "Paper Lanterns")]);
     let bytes = fs::read(&path).unwrap();
     for (bytes, name) in [(&bytes, "flac"), (&mp3(), "mp3"), (&wav(), "wav")] {
-        assert_eq!(recognise(bytes, "upload"), Ok(Kind::with_id("audio").unwrap()), "{name}");
+        assert_eq!(recognise(bytes, "upload"), Ok(FormatKind::with_id("audio").unwrap()), "{name}");
     }
     let (_, gathered) = formats::gather_upload(std::io::Cursor::new(bytes), "x.flac").unwrap();
     assert_eq!(gathered.tracks[0].title, "Paper Lanterns");

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, fs, io::Cursor, path::Path};
 
 use expect_test::expect_file;
-use formats::{Entry, Kind, Problem, Unrecognised, recognise};
+use formats::{Entry, FormatKind, Problem, Unrecognised, recognise};
 use proptest::prelude::*;
 
 fn fixtures() -> Vec<(String, Vec<u8>)> {
@@ -41,7 +41,7 @@ fn every_kind_of_file_is_recognised_and_read() {
 #[test]
 fn every_format_has_an_example() {
     let shown: HashSet<_> = fixtures().iter().map(|(_, bytes)| recognise(bytes, "upload").unwrap().id()).collect();
-    let missing: Vec<_> = Kind::all().map(Kind::id).filter(|id| !shown.contains(id)).collect();
+    let missing: Vec<_> = FormatKind::all().map(FormatKind::id).filter(|id| !shown.contains(id)).collect();
     // The tests of audio files write their own files.
     assert_eq!(missing, ["audio"], "put an example file of each into tests/formats/files");
 }
@@ -106,7 +106,7 @@ fn a_history_becomes_distinct_tracks_with_their_plays() {
 #[test]
 fn playlists_keep_their_order_and_share_their_tracks() {
     let text = "title,artist,playlist\nA,X,Evening\nB,X,Evening\nA,X,Morning\nB,X,Morning\nA,X,Morning\n";
-    let gathered = formats::gather(formats::read(Kind::with_id("table").unwrap(), Cursor::new(text))).unwrap();
+    let gathered = formats::gather(formats::read(FormatKind::with_id("table").unwrap(), Cursor::new(text))).unwrap();
     assert_eq!(gathered.tracks.iter().map(|track| track.title.as_str()).collect::<Vec<_>>(), ["A", "B"]);
     assert_eq!(gathered.playlists["Evening"], [0, 1]);
     assert_eq!(gathered.playlists["Morning"], [0, 1, 0]);
@@ -138,7 +138,7 @@ proptest! {
 
 fn read_every_way(bytes: &[u8]) {
     let _ = recognise(bytes, "upload.csv");
-    for kind in Kind::all() {
+    for kind in FormatKind::all() {
         // A parser that continues after the end of its file would never stop.
         let n_entries = formats::read(kind, Cursor::new(bytes.to_vec())).take(10_000).count();
         assert!(n_entries <= bytes.len() + 1, "{kind:?} gave {n_entries} entries");

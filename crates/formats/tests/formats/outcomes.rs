@@ -2,9 +2,9 @@
 
 use std::io::Cursor;
 
-use formats::{EntryKind, Gathered, Kind, MOST_TRACKS, recognise};
+use formats::{EntryKind, FormatKind, Gathered, MOST_TRACKS, recognise};
 
-fn gathered(text: &str, name: &str) -> (Kind, Gathered) {
+fn gathered(text: &str, name: &str) -> (FormatKind, Gathered) {
     formats::gather_upload(Cursor::new(text.to_owned()), name).unwrap()
 }
 

@@ -60,10 +60,12 @@ pub(crate) fn parts(text: &str, words: &[Word]) -> Vec<Range<usize>> {
     parts
 }
 
-/// A title has at most 200 characters. A longer text is also stored as the description.
+/// In characters. `app` checks that these are the limits of its tool, which this crate does not know.
+pub const LONGEST_TITLE: usize = 200;
+pub const LONGEST_DESCRIPTION: usize = 2000;
+
+/// A text that is too long for a title is also stored as the description.
 pub(crate) fn add(text: &str) -> Command {
-    const LONGEST_TITLE: usize = 200;
-    const LONGEST_DESCRIPTION: usize = 2000;
     let text = trimmed(text);
     // « rappelle-moi d'acheter »: the elided "de" belongs to the verb before it.
     let text = text.strip_prefix("d'").or_else(|| text.strip_prefix("d’")).unwrap_or(text);

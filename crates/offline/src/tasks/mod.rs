@@ -5,6 +5,8 @@ mod follow;
 mod items;
 mod target;
 
+pub use self::items::{LONGEST_DESCRIPTION, LONGEST_TITLE};
+
 use serde_json::{Value, json};
 
 use self::{

@@ -1,7 +1,7 @@
 //! Which servers are found on this machine, and which requests they receive.
 
 use doubles::model::{Family, ModelDouble};
-use providers::{Found, Http, discover, list_models};
+use providers::{FoundServer, Http, discover, list_models};
 
 use crate::{
     families::start,
@@ -26,7 +26,7 @@ async fn local_servers_are_found_with_their_models_by_requests_about_themselves_
     }
     let ports: Vec<u16> = running.iter().map(|(running, _)| running.addr.port()).collect();
     let found = discover(&http, &ports, None).await;
-    let expected = families.iter().zip(&ports).map(|((_, family, models), port)| Found {
+    let expected = families.iter().zip(&ports).map(|((_, family, models), port)| FoundServer {
         family: *family,
         base_url: format!("http://127.0.0.1:{port}/v1"),
         models: models.iter().map(|name| (*name).to_owned()).collect(),

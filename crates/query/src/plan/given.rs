@@ -1,7 +1,7 @@
 //! Limits that a caller passes as fields. They are applied and reported like the limits in words.
 
 use super::{
-    Applied, AppliedKind, Limits, Plan, label,
+    Applied, AppliedKind, Plan, TrackLimits, label,
     languages::{language, language_name},
     types::Limit,
 };
@@ -9,7 +9,7 @@ use music::identity::fold;
 
 impl Plan {
     /// Adds limits. Two ranges of one kind are intersected. A limit that is also in the words is reported once.
-    pub fn limit_to(&mut self, given: &Limits) {
+    pub fn limit_to(&mut self, given: &TrackLimits) {
         let limits = [
             given.years.map(Limit::Years),
             given.tempo.map(Limit::Tempo),
@@ -65,13 +65,17 @@ mod tests {
     fn limits_in_fields_and_in_words_are_combined_and_reported_once() {
         let mut plan = parse("the sea from the 90s", 2026);
         let years = Some(YearRange { from: Some(1990), to: Some(1999) });
-        let given =
-            Limits { years, language: language_code("French"), denied: vec!["drums".into()], ..Limits::default() };
+        let given = TrackLimits {
+            years,
+            language: language_code("French"),
+            denied: vec!["drums".into()],
+            ..TrackLimits::default()
+        };
         plan.limit_to(&given);
         let labels: Vec<_> = plan.applied.iter().map(|applied| applied.label.as_str()).collect();
         assert_eq!(labels, ["1990–1999", "in French", "without drums"]);
         assert_eq!((plan.limits.years, plan.limits.language.as_deref()), (years, Some("fr")));
-        plan.limit_to(&Limits { years: Some(YearRange { from: Some(1995), to: None }), ..Limits::default() });
+        plan.limit_to(&TrackLimits { years: Some(YearRange { from: Some(1995), to: None }), ..TrackLimits::default() });
         assert_eq!(plan.limits.years, Some(YearRange { from: Some(1995), to: Some(1999) }));
         assert_eq!((language_code("DE").as_deref(), language_code("klingonisch")), (Some("de"), None));
     }

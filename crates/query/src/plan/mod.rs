@@ -16,7 +16,7 @@ mod tokens;
 mod types;
 
 pub use given::language_code;
-pub use types::{Applied, AppliedKind, Key, Limits, NumberRange, Plan, Seed, Shift, YearRange};
+pub use types::{Applied, AppliedKind, Key, NumberRange, Plan, Seed, Shift, TrackLimits, YearRange};
 
 use self::{
     names::MUSIC_NOUNS,

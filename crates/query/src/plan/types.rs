@@ -8,7 +8,7 @@ use crate::features::SoundPreference;
 /// The request in a message. Limits are kept exactly; everything else only affects the ranking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    pub limits: Limits,
+    pub limits: TrackLimits,
     /// The message without its limits, denials and seeds.
     pub words: String,
     /// Preferences about sound, with their direction.
@@ -23,7 +23,7 @@ pub struct Plan {
 /// What a track must be. `None` and empty mean that anything is accepted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Limits {
+pub struct TrackLimits {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub years: Option<YearRange>,
     /// Beats per minute.
@@ -159,7 +159,7 @@ pub(crate) enum Limit {
     PerArtist(usize),
 }
 
-impl Limits {
+impl TrackLimits {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

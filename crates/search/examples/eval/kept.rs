@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::Context;
 use futures::future::BoxFuture;
-use search::embed::{EmbedError, Embedder, EmbedderId, Kind, Votes};
+use search::embed::{EmbedError, Embedder, EmbedderId, TextKind, Votes};
 use sha2::{Digest, Sha256};
 
 type Key = [u8; 32];
@@ -51,7 +51,7 @@ impl<E: Embedder> Kept<E> {
 }
 
 impl<E: Embedder> Embedder for Kept<E> {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let keys: Vec<Key> = texts.iter().map(|text| Sha256::digest(text).into()).collect();
             let missing: Vec<usize> = (0..texts.len()).filter(|at| self.recall(&keys[*at]).is_none()).collect();

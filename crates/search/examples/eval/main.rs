@@ -27,7 +27,7 @@ use metrics::{Measure, paired_bootstrap};
 use music::Isrc;
 use search::{
     Change, EmbeddedIndex, QdrantIndex, QdrantSettings, Ranking, SearchPlan, TrackIndex,
-    embed::{Blend, Bridge, Embedder, Kind, MiniLm, StaticTable, UseM3},
+    embed::{Blend, Bridge, Embedder, MiniLm, StaticTable, TextKind, UseM3},
 };
 
 #[tokio::main]
@@ -95,10 +95,10 @@ fn embedders(models_dir: &std::path::Path) -> anyhow::Result<Vec<(&'static str, 
 async fn as_published(minilm: &impl Embedder, scifact: &Collection) -> anyhow::Result<()> {
     let texts: Vec<String> =
         scifact.tracks.iter().map(|track| track.interpretation.clone().unwrap_or_default()).collect();
-    let documents = minilm.embed(&texts, Kind::Document).await?;
+    let documents = minilm.embed(&texts, TextKind::Document).await?;
     let task = &scifact.tasks[0];
     let claims: Vec<String> = task.queries.iter().map(|query| query.text.clone()).collect();
-    let claims = minilm.embed(&claims, Kind::Query).await?;
+    let claims = minilm.embed(&claims, TextKind::Query).await?;
     let of_query = task.queries.iter().zip(&claims).map(|(query, claim)| {
         let similarity = |document: &Vec<f32>| document.iter().zip(claim).map(|(a, b)| a * b).sum::<f32>();
         let mut ranked: Vec<_> = documents.iter().map(similarity).zip(&scifact.tracks).collect();

@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context;
 use music::Track;
 use query::stop::content_words;
-use search::{Change, EmbeddedIndex, Found, Hit, SearchPlan, TrackIndex, embed::Embedder};
+use search::{Change, EmbeddedIndex, Hit, SearchPlan, SearchResults, TrackIndex, embed::Embedder};
 use serde::Deserialize;
 
 use crate::{
@@ -127,7 +127,7 @@ pub(crate) async fn generated(embedder: Arc<dyn Embedder>, sample_dir: &Path) ->
     generated::evaluate(&index).await
 }
 
-pub(crate) async fn find(index: &EmbeddedIndex, message: &str, limit: usize) -> anyhow::Result<Found> {
+pub(crate) async fn find(index: &EmbeddedIndex, message: &str, limit: usize) -> anyhow::Result<SearchResults> {
     Ok(index.find(&SearchPlan::of(&query::parse(message, THIS_YEAR), limit)).await?)
 }
 
@@ -244,7 +244,7 @@ async fn calibration(name: &str, index: &EmbeddedIndex, messages: &Messages) -> 
     Ok(())
 }
 
-fn best(found: &Found) -> f32 {
+fn best(found: &SearchResults) -> f32 {
     found.hits.first().map_or(0.0, |hit| hit.score)
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use search::embed::{Embedder, Kind};
+use search::embed::{Embedder, TextKind};
 
 use crate::{Example, folds};
 
@@ -24,7 +24,7 @@ impl Probed {
         let texts: Vec<String> = examples.iter().map(|example| example.sentence.clone()).collect();
         let mut rows = Vec::new();
         for texts in texts.chunks(256) {
-            let vectors = model.embed(texts, Kind::Query).await?;
+            let vectors = model.embed(texts, TextKind::Query).await?;
             rows.extend(
                 vectors.iter().map(|vector| [1.0].into_iter().chain(vector.iter().map(|x| f64::from(*x))).collect()),
             );

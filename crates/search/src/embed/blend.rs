@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use query::stop::content_words;
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, Votes, split};
+use super::{EmbedError, Embedder, EmbedderId, TextKind, Votes, split};
 use crate::fuse::LONG_FROM;
 
 /// Measured (decision 004): MiniLM is better for prose, the table is better for short mood words, and together they
@@ -25,7 +25,7 @@ impl<A: Embedder, B: Embedder> Blend<A, B> {
 }
 
 impl<A: Embedder, B: Embedder> Embedder for Blend<A, B> {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let (first, second) =
                 futures::future::try_join(self.first.embed(texts, kind), self.second.embed(texts, kind)).await?;
@@ -53,8 +53,8 @@ impl<A: Embedder, B: Embedder> Embedder for Blend<A, B> {
     }
 }
 
-fn first_share(text: &str, kind: Kind) -> f32 {
-    let is_long = kind != Kind::Document && content_words(text).len() >= LONG_FROM;
+fn first_share(text: &str, kind: TextKind) -> f32 {
+    let is_long = kind != TextKind::Document && content_words(text).len() >= LONG_FROM;
     if is_long { FIRST_SHARE_OF_LONG } else { FIRST_SHARE }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     fn the_first_embedder_counts_more_for_a_long_query_than_for_a_short_one_or_a_document() {
         let long = "a lonely sailor who returns to the harbour of his childhood";
         let [short_query, long_query, document] =
-            [("a lonely sailor", Kind::Query), (long, Kind::Query), (long, Kind::Document)]
+            [("a lonely sailor", TextKind::Query), (long, TextKind::Query), (long, TextKind::Document)]
                 .map(|(text, kind)| side_by_side(vec![1.0], vec![1.0], first_share(text, kind)));
         assert_eq!(short_query, document);
         assert!(long_query[0] > long_query[1] && short_query[0] < short_query[1]);

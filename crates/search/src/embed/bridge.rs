@@ -5,7 +5,7 @@
 
 use futures::future::BoxFuture;
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, Votes, normalize, split};
+use super::{EmbedError, Embedder, EmbedderId, TextKind, Votes, normalize, split};
 
 pub struct Bridge<A, B> {
     home: A,
@@ -24,14 +24,14 @@ impl<A: Embedder, B: Embedder> Bridge<A, B> {
 }
 
 impl<A: Embedder, B: Embedder> Embedder for Bridge<A, B> {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let (home, across) =
                 futures::future::try_join(self.home.embed(texts, kind), self.across.embed(texts, kind)).await?;
             let (a, b) = match kind {
-                Kind::Document => (1.0, 1.0),
-                Kind::Query => (HOME, ACROSS),
-                Kind::OtherWords => (0.0, 1.0),
+                TextKind::Document => (1.0, 1.0),
+                TextKind::Query => (HOME, ACROSS),
+                TextKind::OtherWords => (0.0, 1.0),
             };
             Ok(home.into_iter().zip(across).map(|(home, across)| side_by_side(home, across, a, b)).collect())
         })
@@ -74,7 +74,7 @@ mod tests {
     struct Always(Vec<f32>);
 
     impl Embedder for Always {
-        fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        fn embed<'a>(&'a self, texts: &'a [String], _: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
             Box::pin(async move { Ok(texts.iter().map(|_| self.0.clone()).collect()) })
         }
         fn id(&self) -> EmbedderId {
@@ -95,9 +95,9 @@ mod tests {
         let bridge = Bridge::new(Always(vec![1.0, 0.0]), Always(vec![0.0, 1.0]));
         let text = ["x".to_owned()];
         let [document, known, other] = [
-            bridge.embed(&text, Kind::Document).await.unwrap().remove(0),
-            bridge.embed(&text, Kind::Query).await.unwrap().remove(0),
-            bridge.embed(&text, Kind::OtherWords).await.unwrap().remove(0),
+            bridge.embed(&text, TextKind::Document).await.unwrap().remove(0),
+            bridge.embed(&text, TextKind::Query).await.unwrap().remove(0),
+            bridge.embed(&text, TextKind::OtherWords).await.unwrap().remove(0),
         ];
         assert_eq!(document[0], document[3]);
         assert_eq!(other, [0.0, 0.0, 0.0, 1.0]);

@@ -8,7 +8,7 @@ use std::{
 use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, Votes};
+use super::{EmbedError, Embedder, EmbedderId, TextKind, Votes};
 
 /// Keeps the last few thousand vectors by the content of their text.
 pub struct Cached<E> {
@@ -56,7 +56,7 @@ impl<E: Embedder> Cached<E> {
 }
 
 impl<E: Embedder> Embedder for Cached<E> {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let keys: Vec<ContentHash> = texts.iter().map(|text| content_hash(text, kind)).collect();
             let mut vectors = self.recall(&keys);
@@ -94,11 +94,11 @@ impl<E: Embedder> Embedder for Cached<E> {
     }
 }
 
-fn content_hash(text: &str, kind: Kind) -> ContentHash {
+fn content_hash(text: &str, kind: TextKind) -> ContentHash {
     let mark: &[u8] = match kind {
-        Kind::Query => b"q",
-        Kind::OtherWords => b"o",
-        Kind::Document => b"d",
+        TextKind::Query => b"q",
+        TextKind::OtherWords => b"o",
+        TextKind::Document => b"d",
     };
     Sha256::new().chain_update(mark).chain_update(text).finalize().into()
 }
@@ -113,7 +113,7 @@ mod tests {
     struct Counting(AtomicUsize);
 
     impl Embedder for Counting {
-        fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        fn embed<'a>(&'a self, texts: &'a [String], _: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
             self.0.fetch_add(texts.len(), Ordering::Relaxed);
             Box::pin(async move { Ok(texts.iter().map(|text| vec![text.len() as f32]).collect()) })
         }
@@ -126,11 +126,11 @@ mod tests {
     async fn a_text_is_embedded_once_and_the_vectors_keep_their_order() {
         let cached = Cached::new(Counting::default());
         let texts = |list: &[&str]| list.iter().map(|text| text.to_string()).collect::<Vec<_>>();
-        cached.embed(&texts(&["a", "bb"]), Kind::Query).await.unwrap();
-        let again = cached.embed(&texts(&["ccc", "bb", "a"]), Kind::Query).await.unwrap();
+        cached.embed(&texts(&["a", "bb"]), TextKind::Query).await.unwrap();
+        let again = cached.embed(&texts(&["ccc", "bb", "a"]), TextKind::Query).await.unwrap();
         assert_eq!(again, [[3.0], [2.0], [1.0]]);
         assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 3);
-        cached.embed(&texts(&["a"]), Kind::Document).await.unwrap();
+        cached.embed(&texts(&["a"]), TextKind::Document).await.unwrap();
         assert_eq!(cached.embedder.0.load(Ordering::Relaxed), 4, "the vectors of a query and of a document may differ");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::runtime::Handle;
 
-use super::{EmbedError, Embedder, Kind};
+use super::{EmbedError, Embedder, TextKind};
 
 /// The built-in table computes without a pause, so it must not run on a thread that serves requests.
 pub(crate) async fn embed_documents(
@@ -16,6 +16,6 @@ pub(crate) async fn embed_documents(
         return Ok(vec![]);
     }
     let runtime = Handle::current();
-    let computed = background::spawn_blocking(move || runtime.block_on(embedder.embed(&chunks, Kind::Document)));
+    let computed = background::spawn_blocking(move || runtime.block_on(embedder.embed(&chunks, TextKind::Document)));
     computed.await.context("the embedding thread died")?
 }

@@ -16,7 +16,7 @@ pub use dense::Arithmetic;
 
 use self::network::Network;
 use super::{
-    EmbedError, Embedder, EmbedderId, Kind, Votes, batches,
+    EmbedError, Embedder, EmbedderId, TextKind, Votes, batches,
     wordpiece::{END, START, encode},
 };
 
@@ -66,7 +66,7 @@ impl MiniLm {
 }
 
 impl Embedder for MiniLm {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let (loaded, texts) = (self.loaded.clone(), texts.to_vec());
             let computed = tokio::task::spawn_blocking(move || loaded.embed(&texts, kind)).await;
@@ -93,8 +93,8 @@ impl Loaded {
         Ok(Self { network: Network::read(file, arithmetic)?, for_queries: cores(|| ())?, for_documents })
     }
 
-    fn embed(&self, texts: &[String], kind: Kind) -> anyhow::Result<Vec<Vec<f32>>> {
-        let cores = if kind == Kind::Document { &self.for_documents } else { &self.for_queries };
+    fn embed(&self, texts: &[String], kind: TextKind) -> anyhow::Result<Vec<Vec<f32>>> {
+        let cores = if kind == TextKind::Document { &self.for_documents } else { &self.for_queries };
         let texts: Vec<Vec<u32>> = texts.iter().map(|text| pieces(text)).collect();
         let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
         batches::compute(cores, &batches::by_length(&lengths, MAX_PIECES), |core, batch| {

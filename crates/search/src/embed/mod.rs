@@ -32,7 +32,7 @@ pub use usem3::UseM3;
 /// vectors.
 pub trait Embedder: Send + Sync {
     /// One vector per text, in order. A text without any known word has the zero vector.
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>>;
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>>;
     fn id(&self) -> EmbedderId;
     /// Whether a query in another language is close to documents with the same meaning.
     fn reads_other_languages(&self) -> bool {
@@ -49,7 +49,7 @@ pub trait Embedder: Send + Sync {
 }
 
 impl<E: Embedder + ?Sized> Embedder for Arc<E> {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         (**self).embed(texts, kind)
     }
 
@@ -72,7 +72,7 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
 
 /// Some models embed a query differently from a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TextKind {
     Query,
     /// A query in words that the library does not know, probably in another language.
     OtherWords,
@@ -132,7 +132,7 @@ pub(crate) async fn queries(
     across: &[bool],
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
     let mut vectors = vec![Vec::new(); texts.len()];
-    for (kind, wanted) in [(Kind::Query, false), (Kind::OtherWords, true)] {
+    for (kind, wanted) in [(TextKind::Query, false), (TextKind::OtherWords, true)] {
         let places: Vec<usize> = (0..texts.len()).filter(|at| across[*at] == wanted).collect();
         let asked: Vec<String> = places.iter().map(|at| texts[*at].clone()).collect();
         if !asked.is_empty() {

@@ -7,7 +7,7 @@ use http_client::{read_at_most, read_start};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, normalize};
+use super::{EmbedError, Embedder, EmbedderId, TextKind, normalize};
 
 pub struct RemoteEmbedder {
     http: reqwest::Client,
@@ -79,7 +79,7 @@ impl RemoteEmbedder {
 }
 
 impl Embedder for RemoteEmbedder {
-    fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let mut vectors = Vec::with_capacity(texts.len());
             for batch in texts.chunks(BATCH) {

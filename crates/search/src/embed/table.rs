@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, normalize, wordpiece};
+use super::{EmbedError, Embedder, EmbedderId, TextKind, normalize, wordpiece};
 
 const DIMS: usize = 256;
 /// The `f32` scales of all rows, then the rows as `i8`; one row per piece, without special tokens in brackets.
@@ -59,7 +59,7 @@ impl StaticTable {
 }
 
 impl Embedder for StaticTable {
-    fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move { Ok(texts.iter().map(|text| self.vector(text)).collect()) })
     }
 

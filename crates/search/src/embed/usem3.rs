@@ -11,7 +11,7 @@ use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix
 use rten_tensor::NdTensorView;
 use sha2::{Digest, Sha256};
 
-use super::{EmbedError, Embedder, EmbedderId, Kind, Votes, normalize, unigram::Unigram};
+use super::{EmbedError, Embedder, EmbedderId, TextKind, Votes, normalize, unigram::Unigram};
 
 pub const WEIGHTS_FILE: &str = "use-multilingual-v3.bin";
 pub const PIECES_FILE: &str = "use-multilingual-v3.pieces";
@@ -98,7 +98,7 @@ fn whole(path: &Path, sha256: &str) -> Result<Option<Vec<u8>>, EmbedError> {
 }
 
 impl Embedder for UseM3 {
-    fn embed<'a>(&'a self, texts: &'a [String], _: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], _: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         Box::pin(async move {
             let (network, texts) = (self.network.clone(), texts.to_vec());
             let embed = move || texts.iter().map(|text| network.embed(text)).collect::<anyhow::Result<Vec<_>>>();

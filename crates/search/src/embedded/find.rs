@@ -9,7 +9,7 @@ use tantivy::DocAddress;
 
 use super::{
     super::{
-        Found, Hit, IndexError, SearchPlan,
+        Hit, IndexError, SearchPlan, SearchResults,
         finish::{self, Candidates},
         fuse::Ranking,
         ranker::Ranked,
@@ -118,7 +118,7 @@ impl EmbeddedIndex {
         .await
     }
 
-    pub(super) async fn look(&self, plan: &SearchPlan) -> Result<Found, IndexError> {
+    pub(super) async fn look(&self, plan: &SearchPlan) -> Result<SearchResults, IndexError> {
         let plan = self.spelled(plan).await?;
         let wordings = self.wordings(&plan).await?;
         let (shared, asked) = (self.shared.clone(), plan.clone());
@@ -127,12 +127,12 @@ impl EmbeddedIndex {
 }
 
 impl Shared {
-    fn find(&self, wordings: &[Wording], plan: &SearchPlan) -> Result<Found, IndexError> {
+    fn find(&self, wordings: &[Wording], plan: &SearchPlan) -> Result<SearchResults, IndexError> {
         let snapshot = self.current()?;
         let narrowed = narrow(&self.fields, &snapshot, plan)?;
         let undecided = narrowed.as_ref().map_or(0, |narrowed| narrowed.undecided);
         if plan.asks_nothing() {
-            return Ok(Found { is_total_exact: true, ..Found::default() });
+            return Ok(SearchResults { is_total_exact: true, ..SearchResults::default() });
         }
         if plan.has_no_words() {
             return self.list(&snapshot, narrowed.as_ref(), plan, &plan.asked());
@@ -149,7 +149,7 @@ impl Shared {
             .map(|key| Ok((key, snapshot.read(&self.fields, &self.recent, key)?)))
             .collect::<Result<_, IndexError>>()?;
         let found = finish::found(&candidates, &tracks, plan);
-        Ok(Found { undecided, ..found })
+        Ok(SearchResults { undecided, ..found })
     }
 
     /// The tracks within the filter, if the plan contains nothing else.
@@ -159,7 +159,7 @@ impl Shared {
         narrowed: Option<&Narrowed>,
         plan: &SearchPlan,
         asked: &Asked,
-    ) -> Result<Found, IndexError> {
+    ) -> Result<SearchResults, IndexError> {
         let listed = self.search_in(snapshot).all(narrowed, &plan.sounds_of(""))?;
         let total = listed.iter().filter(|scored| scored.score >= Hit::MATCHES_FROM).count();
         let mut capped = finish::PerArtist::new(&plan.filter);
@@ -174,7 +174,12 @@ impl Shared {
                 hits.push(Hit { why, score: scored.score, ranked_by: Vec::new(), track: read.track.clone() });
             }
         }
-        Ok(Found { hits, total, is_total_exact: true, undecided: narrowed.map_or(0, |narrowed| narrowed.undecided) })
+        Ok(SearchResults {
+            hits,
+            total,
+            is_total_exact: true,
+            undecided: narrowed.map_or(0, |narrowed| narrowed.undecided),
+        })
     }
 
     fn search_in<'a>(&'a self, snapshot: &'a Snapshot) -> Search<'a> {

@@ -28,7 +28,8 @@ use futures::future::BoxFuture;
 use tantivy::{Index, IndexReader};
 
 use super::{
-    Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, recent::Recent, vectors::Vectors,
+    Change, IndexError, IndexInfo, Scope, SearchPlan, SearchResults, Successor, TrackIndex, recent::Recent,
+    vectors::Vectors,
 };
 use crate::embed::Embedder;
 use music::{DocumentId, Track};
@@ -76,7 +77,7 @@ impl Successor for EmbeddedIndex {
 }
 
 impl TrackIndex for EmbeddedIndex {
-    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>> {
+    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<SearchResults, IndexError>> {
         Box::pin(self.look(plan))
     }
 

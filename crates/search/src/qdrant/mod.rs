@@ -26,8 +26,8 @@ use qdrant_client::qdrant::{
 use tracing::info;
 
 use super::{
-    Change, Found, IndexError, IndexInfo, Scope, SearchPlan, Successor, TrackIndex, document, read_track::ReadTrack,
-    recent::Recent,
+    Change, IndexError, IndexInfo, Scope, SearchPlan, SearchResults, Successor, TrackIndex, document,
+    read_track::ReadTrack, recent::Recent,
 };
 use crate::embed::{Embedder, embed_documents};
 use client::Client;
@@ -282,7 +282,7 @@ impl Successor for QdrantIndex {
 }
 
 impl TrackIndex for QdrantIndex {
-    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<Found, IndexError>> {
+    fn find<'a>(&'a self, plan: &'a SearchPlan) -> BoxFuture<'a, Result<SearchResults, IndexError>> {
         Box::pin(search::run(self, plan))
     }
 

@@ -20,7 +20,7 @@ use query::{
 
 use super::{
     super::{
-        Found as Answer, Hit, IndexError, SearchPlan,
+        Hit, IndexError, SearchPlan, SearchResults as Answer,
         finish::{self, Candidates, PerArtist},
         fuse::{Evidence, Yardstick, dot},
         read_track::ReadTrack,

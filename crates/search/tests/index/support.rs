@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use music::{AudioFeatures, DocumentId, Isrc, Track, TrackId};
 use search::{
     Change, LiveIndex, SearchPlan, Successor, TrackIndex, TrackSource,
-    embed::{EmbedError, Embedder, EmbedderId, Kind, StaticTable},
+    embed::{EmbedError, Embedder, EmbedderId, StaticTable, TextKind},
 };
 
 pub(crate) fn isrc(n: u32) -> Isrc {
@@ -74,7 +74,7 @@ pub(crate) fn deletion(n: u32, revision: i64) -> Change {
 pub(crate) struct Better(pub(crate) StaticTable);
 
 impl Embedder for Better {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         self.0.embed(texts, kind)
     }
 
@@ -90,8 +90,8 @@ pub(crate) struct Slow {
 }
 
 impl Embedder for Slow {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
-        if kind == Kind::Document && !self.is_ready.load(Ordering::Relaxed) {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+        if kind == TextKind::Document && !self.is_ready.load(Ordering::Relaxed) {
             return Box::pin(async { Err(EmbedError::Setup("not ready".into())) });
         }
         self.table.embed(texts, kind)

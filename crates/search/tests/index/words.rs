@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use search::{
     Hit, SearchPlan, TrackIndex,
-    embed::{Bridge, EmbedError, Embedder, EmbedderId, Kind, StaticTable, Votes},
+    embed::{Bridge, EmbedError, Embedder, EmbedderId, StaticTable, TextKind, Votes},
 };
 
 use crate::support::{small_library, track, upserts};
@@ -50,7 +50,7 @@ pub(crate) async fn errands_in_other_languages_match_nothing(index: &dyn TrackIn
 struct Dictionary(StaticTable);
 
 impl Embedder for Dictionary {
-    fn embed<'a>(&'a self, texts: &'a [String], kind: Kind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
+    fn embed<'a>(&'a self, texts: &'a [String], kind: TextKind) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedError>> {
         let read = |text: &String| text.replace("колыбельная", "lullaby").replace("корабль", "ships");
         let texts: Vec<String> = texts.iter().map(read).collect();
         Box::pin(async move { self.0.embed(&texts, kind).await })

@@ -1,6 +1,6 @@
 //! The current user, the user's export, and facts about this server.
 
-use app::{agents::AGENTS, config::AuthMode, library::IndexStatus, models::settings_for_a_model};
+use app::{agents::AGENTS, config::AuthMode, library::IndexStatus};
 use axum::body::Body;
 use engine::UserId;
 use futures::{StreamExt, stream};
@@ -103,14 +103,10 @@ struct AgentAbout {
 }
 
 async fn about(State(state): Shared) -> Json<About> {
-    let id = state.app.models.active().id().to_owned();
-    let offline = id == "offline";
-    let hint = format!(
-        "Choose a model server of this machine in the settings, or set {} and start Segue again.",
-        settings_for_a_model()
-    );
-    let choices = state.app.models.named().map(|named| named.name.clone()).collect();
-    let choice = state.app.models.active_name().map(str::to_owned);
+    let id = state.app.models().active().id().to_owned();
+    let hint = state.app.models().hint();
+    let choices = state.app.models().named().map(|named| named.name.clone()).collect();
+    let choice = state.app.models().active_name().map(str::to_owned);
     let agents = AGENTS.iter().map(|agent| AgentAbout {
         id: agent.id,
         title: agent.title,
@@ -123,12 +119,12 @@ async fn about(State(state): Shared) -> Json<About> {
     Json(About {
         version: env!("CARGO_PKG_VERSION"),
         mode: mode(&state),
-        model: ModelAbout { id, offline, hint: offline.then_some(hint), choices, choice },
+        model: ModelAbout { id, offline: hint.is_some(), hint, choices, choice },
         agents: agents.collect(),
         tidal: state.app.has_catalogue(),
         index: state.index_status.get(index_of(&state)).await,
         sign_in: sign_in(&state),
-        features: features(&state),
+        features: state.app.features(),
     })
 }
 
@@ -143,17 +139,6 @@ async fn index_of(state: &AppState) -> Option<IndexStatus> {
 fn sign_in(state: &AppState) -> Option<SignInAbout> {
     let page = state.app.config.jwt.as_ref()?.page.as_ref()?;
     Some(SignInAbout { token_url: page.token_url.to_string(), sign_in_url: page.sign_in_url.clone() })
-}
-
-fn features(state: &AppState) -> Vec<&'static str> {
-    let mut features = vec!["import", "ingest"];
-    if state.app.has_catalogue() {
-        features.push("catalogue");
-    }
-    if state.app.config.auth == AuthMode::Accounts {
-        features.push("accounts");
-    }
-    features
 }
 
 fn mode(state: &AppState) -> &'static str {

@@ -1,6 +1,6 @@
 //! Sign-in, sign-up, sign-out and passwords of built-in accounts, and sessions for another issuer's tokens.
 
-use app::services::accounts::{AccountName, checked_name};
+use app::services::accounts::{AccountName, CheckedName};
 use axum::{http::HeaderMap, response::AppendHeaders};
 use chrono::{DateTime, Utc};
 use engine::UserId;
@@ -107,10 +107,10 @@ async fn sign_in(State(state): Shared, peer: Peer, headers: HeaderMap, Json(body
 async fn sign_up(State(state): Shared, peer: Peer, headers: HeaderMap, Json(body): Json<SignUp>) -> Result<Response> {
     let accounts = state.auth.accounts()?;
     csrf::check_if_browser(&headers)?;
-    checked_name(body.name.clone())?;
+    let name = CheckedName::of(body.name)?;
     check_new_password("password", &body.password)?;
     let (account, session) =
-        accounts.sign_up(state.app.accounts(), peer, &body.invitation, body.name, body.password).await?;
+        accounts.sign_up(state.app.accounts(), peer, &body.invitation, &name, body.password).await?;
     let signed_in = SignedIn::new(account.owner(), account.name);
     Ok(with_session(&headers, &session, (StatusCode::CREATED, signed_in)))
 }

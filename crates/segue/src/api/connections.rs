@@ -1,6 +1,6 @@
 //! Connections to a model, the catalogue and an embedder, which operators set on the settings page.
 
-use app::connections::{Checked, ConnectionLine, NewConnection, ProviderLine, Service, providers};
+use app::connections::{Checked, ConnectedService, ConnectionLine, NewConnection, ProviderLine, providers};
 
 use super::prelude::*;
 
@@ -41,7 +41,7 @@ struct Connections {
 
 #[derive(Deserialize, JsonSchema)]
 struct ServicePath {
-    service: Service,
+    service: ConnectedService,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -55,8 +55,9 @@ const OPERATORS_ONLY: &str = "Only an operator may see and change connections.";
 
 async fn list(State(state): Shared, caller: Caller) -> Result<Json<Connections>> {
     let operator = operator(&state, &caller, OPERATORS_ONLY)?;
-    let connections = state.app.connections(&operator).await?;
-    Ok(Json(Connections { connections, providers: providers(), missing_key: state.app.no_secret_key() }))
+    let service = state.app.connections();
+    let connections = service.list(&operator).await?;
+    Ok(Json(Connections { connections, providers: providers(), missing_key: service.missing_key() }))
 }
 
 async fn connect(
@@ -66,12 +67,12 @@ async fn connect(
     Json(new): Json<NewConnection>,
 ) -> Result<Json<ConnectionLine>> {
     let operator = operator(&state, &caller, OPERATORS_ONLY)?;
-    Ok(Json(state.app.connect(&operator, path.service, &new).await?))
+    Ok(Json(state.app.connections().connect(&operator, path.service, &new).await?))
 }
 
 async fn disconnect(State(state): Shared, caller: Caller, Path(path): Path<ServicePath>) -> Result<StatusCode> {
     let operator = operator(&state, &caller, OPERATORS_ONLY)?;
-    state.app.disconnect(&operator, path.service).await?;
+    state.app.connections().disconnect(&operator, path.service).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -82,5 +83,5 @@ async fn test(
     Json(request): Json<Test>,
 ) -> Result<Json<Checked>> {
     let operator = operator(&state, &caller, OPERATORS_ONLY)?;
-    Ok(Json(state.app.check_connection(&operator, path.service, request.connection.as_ref()).await?))
+    Ok(Json(state.app.connections().check(&operator, path.service, request.connection.as_ref()).await?))
 }

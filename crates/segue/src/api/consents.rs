@@ -48,7 +48,7 @@ async fn decide(
     headers: HeaderMap,
     Json(request): Json<Decide>,
 ) -> Result<Response> {
-    let Some(started) = state.app.decide(&caller.id, path.consent_id, request.decision).await? else {
+    let Some(started) = state.app.consents().decide(&caller.id, path.consent_id, request.decision).await? else {
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();

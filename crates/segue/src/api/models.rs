@@ -84,7 +84,7 @@ async fn list(State(state): Shared, caller: Caller) -> Json<ModelList> {
             .filter(|_| is_operator)
             .map(|price| PricePerMillion { input: price.input, output: price.output }),
     };
-    let models = state.app.models.named().map(named).collect();
+    let models = state.app.models().named().map(named).collect();
     if !is_operator {
         return Json(ModelList { models, active: None, found: None });
     }
@@ -92,12 +92,12 @@ async fn list(State(state): Shared, caller: Caller) -> Json<ModelList> {
 }
 
 fn active(state: &AppState) -> Active {
-    let models = &state.app.models;
+    let models = state.app.models();
     Active { id: models.active().id().to_owned(), chosen_by: models.chosen_by().as_str(), server: models.server() }
 }
 
 async fn found(state: &AppState) -> Vec<Server> {
-    let models = &state.app.models;
+    let models = state.app.models();
     let server = |found: app::models::FoundServer| Server {
         models: found
             .models
@@ -136,6 +136,6 @@ async fn select(State(state): Shared, caller: Caller, Json(request): Json<Select
         (Some(_), None) => return Err(ApiError::invalid_field("model", "is missing beside server")),
         (None, Some(_)) => return Err(ApiError::invalid_field("server", "is missing beside model")),
     };
-    state.app.select_model(&operator, choice).await?;
+    state.app.models().select(&operator, choice).await?;
     Ok(Json(SelectedAnswer { active: active(&state) }))
 }

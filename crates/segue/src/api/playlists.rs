@@ -93,7 +93,7 @@ async fn open(
     Ok(as_file(&playlist, format))
 }
 
-fn as_file(playlist: &playlist_file::Playlist, format: Format) -> Response {
+fn as_file(playlist: &playlist_file::PlaylistContents, format: Format) -> Response {
     // The title is a user's text, so only its ASCII letters and digits go into the header.
     let name: String =
         playlist.title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();

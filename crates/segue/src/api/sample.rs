@@ -1,7 +1,5 @@
 //! The sample library: load, remove, restore.
 
-use app::sample;
-
 use super::prelude::*;
 
 pub(super) fn routes() -> Routes {
@@ -26,7 +24,7 @@ const OPERATORS_ONLY: &str = "Only an operator may load the sample library: see 
 
 async fn load(State(state): Shared, caller: Caller) -> Result<StatusCode> {
     let operator = operator(&state, &caller, OPERATORS_ONLY)?;
-    sample::load(&operator, state.app.library(), &caller.id).await?;
+    state.app.library().load_sample(&operator, &caller.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

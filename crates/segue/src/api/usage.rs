@@ -28,7 +28,7 @@ struct UsageToday {
 }
 
 async fn today(State(state): Shared, caller: Caller) -> Result<Json<UsageToday>> {
-    let today = state.app.usage_today(&caller.id).await?;
+    let today = state.app.usage().today(&caller.id).await?;
     Ok(Json(UsageToday {
         tokens: today.n_tokens,
         tokens_per_day: today.tokens_per_day,

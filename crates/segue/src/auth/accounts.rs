@@ -2,7 +2,7 @@
 
 use app::{
     Error,
-    services::accounts::{self as service, Account, AccountName, KeyHolder, KeyKind, NewKey},
+    services::accounts::{self as service, Account, CheckedName, KeyHolder, KeyKind, NewKey},
 };
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use chrono::TimeDelta;
@@ -10,7 +10,7 @@ use engine::UserId;
 
 use super::{
     Admitted, Caller, Peer, bearer, csrf,
-    keys::{Key, hash_of},
+    keys::{RandomKey, hash_of},
     local,
     passwords::Passwords,
     please_sign_in,
@@ -29,14 +29,14 @@ const EXTEND_BELOW_DAYS: i64 = 29;
 pub(crate) const TOKEN_PREFIX: &str = "segue_";
 
 /// Sign-in and sign-up.
-pub struct Accounts {
+pub struct AccountAuth {
     pub(crate) passwords: Passwords,
 }
 
 /// A new session: the value of the cookie.
 pub(crate) struct Session(pub(crate) String);
 
-impl Accounts {
+impl AccountAuth {
     pub(super) fn new() -> Self {
         Self { passwords: Passwords::new() }
     }
@@ -51,7 +51,7 @@ impl Accounts {
     ) -> Result<(Caller, Session), ApiError> {
         let caller = self.check_password(service, peer, name, password).await?;
         let account = caller.id.as_str().parse().map_err(|_| ApiError::internal())?;
-        let key = Key::new("").map_err(no_randomness)?;
+        let key = RandomKey::new("").map_err(no_randomness)?;
         service.add_key(account, &session_key(&key)).await?;
         Ok((caller, Session(key.text)))
     }
@@ -93,7 +93,7 @@ impl Accounts {
         service: &service::Accounts,
         peer: Peer,
         invitation: &str,
-        name: AccountName,
+        name: &CheckedName,
         password: String,
     ) -> Result<(Account, Session), ApiError> {
         let subjects = Subjects::of("\0invitation", peer.address);
@@ -108,7 +108,7 @@ impl Accounts {
             Error::NotFound => no_invitation(),
             other => other.into(),
         })?;
-        let key = Key::new("").map_err(no_randomness)?;
+        let key = RandomKey::new("").map_err(no_randomness)?;
         service.add_key(account.id, &session_key(&key)).await?;
         Ok((account, Session(key.text)))
     }
@@ -122,7 +122,7 @@ impl Accounts {
     ) -> Result<Session, ApiError> {
         let account = caller.id.as_str().parse().map_err(|_| ApiError::internal())?;
         let hash = self.passwords.hash(next).await?;
-        let key = Key::new("").map_err(no_randomness)?;
+        let key = RandomKey::new("").map_err(no_randomness)?;
         service.change_password(account, &hash, &session_key(&key)).await?;
         Ok(Session(key.text))
     }
@@ -200,7 +200,7 @@ pub(super) fn cookie(headers: &HeaderMap, value: &str, age_seconds: u64) -> Head
     HeaderValue::from_str(&text).expect("keys, tokens and the fixed parts are ASCII")
 }
 
-fn session_key(key: &Key) -> NewKey {
+fn session_key(key: &RandomKey) -> NewKey {
     NewKey { hash: key.hash, kind: KeyKind::Session, lasts: Some(SESSION_LASTS) }
 }
 

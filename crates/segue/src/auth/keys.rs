@@ -5,12 +5,12 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
 /// 256 random bits as text, and their hash for the store.
-pub struct Key {
+pub struct RandomKey {
     pub text: String,
     pub hash: Hash,
 }
 
-impl Key {
+impl RandomKey {
     /// `prefix` tells people and secret scanners what kind of secret it is.
     pub fn new(prefix: &str) -> anyhow::Result<Self> {
         let mut bytes = [0_u8; 32];

@@ -28,7 +28,7 @@ use axum::{
 };
 use engine::UserId;
 
-pub(crate) use accounts::{Accounts, Session, TOKEN_PREFIX, clear_cookies, sessions, set_cookie};
+pub(crate) use accounts::{AccountAuth, Session, TOKEN_PREFIX, clear_cookies, sessions, set_cookie};
 pub(crate) use local::refuse_others;
 pub(crate) use operator::operators_only;
 pub(crate) use peer::Peer;
@@ -67,7 +67,7 @@ impl From<Caller> for Admitted {
 pub enum Auth {
     /// Every caller on this machine is the one user.
     Local,
-    Accounts(Accounts),
+    Accounts(AccountAuth),
     Jwt(jwt::Verifier),
 }
 
@@ -75,14 +75,14 @@ impl Auth {
     pub fn new(config: &Config) -> Self {
         match (config.auth, &config.jwt) {
             (AuthMode::Local, _) => Auth::Local,
-            (AuthMode::Accounts, _) => Auth::Accounts(Accounts::new()),
+            (AuthMode::Accounts, _) => Auth::Accounts(AccountAuth::new()),
             (AuthMode::Jwt, Some(jwt)) => Auth::Jwt(jwt::Verifier::new(jwt)),
             (AuthMode::Jwt, None) => unreachable!("settings without keys are refused when they are read"),
         }
     }
 
     /// The built-in accounts, if the mode has them.
-    pub(crate) fn accounts(&self) -> Result<&Accounts, ApiError> {
+    pub(crate) fn accounts(&self) -> Result<&AccountAuth, ApiError> {
         match self {
             Auth::Accounts(accounts) => Ok(accounts),
             Auth::Local | Auth::Jwt(_) => Err(ApiError::not_found()),

@@ -87,7 +87,7 @@ impl Session {
         eprintln!(
             "Segue, {} agent, model {}. Ctrl-C stops an answer, Ctrl-D exits.",
             self.agent,
-            self.app.models.active().id()
+            self.app.models().active().id()
         );
         let mut lines = BufReader::new(tokio::io::stdin()).lines();
         loop {
@@ -153,7 +153,7 @@ impl Session {
                 eprintln!("Refused: a call needs consent, and stdin is not a terminal.");
                 Decision::Refuse
             };
-            next = self.app.decide(&self.owner, id, decision).await?.or(next);
+            next = self.app.consents().decide(&self.owner, id, decision).await?.or(next);
         }
         Ok(next)
     }

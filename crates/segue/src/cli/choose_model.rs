@@ -43,9 +43,9 @@ impl Offer {
 /// Lets the model of this name answer, now and after a restart.
 pub(super) async fn by_name(app: &App, name: &str) -> anyhow::Result<()> {
     if name == OFFLINE {
-        return Ok(app.select_model(&Operator::of_this_machine(), None).await?);
+        return Ok(app.models().select(&Operator::of_this_machine(), None).await?);
     }
-    let offers = Offer::list(app.models.look().await);
+    let offers = Offer::list(app.models().look().await);
     let named: Vec<_> = offers.iter().filter(|offer| offer.selected.model == name).collect();
     let lines = |offers: &[&Offer]| offers.iter().map(|offer| offer.line()).collect::<Vec<_>>().join(", ");
     match named.as_slice() {
@@ -58,10 +58,10 @@ pub(super) async fn by_name(app: &App, name: &str) -> anyhow::Result<()> {
 
 /// While no model is chosen and servers are found: asks which of their models is to answer.
 pub(super) async fn by_question(app: &App, input: &mut impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
-    if app.models.chosen_by() != ChosenBy::Default {
+    if app.models().chosen_by() != ChosenBy::Default {
         return Ok(());
     }
-    let offers = Offer::list(app.models.look().await);
+    let offers = Offer::list(app.models().look().await);
     match ask(&offers, input, out)? {
         Some(offer) => choose(app, offer).await,
         None => Ok(()),
@@ -69,7 +69,7 @@ pub(super) async fn by_question(app: &App, input: &mut impl BufRead, out: &mut i
 }
 
 async fn choose(app: &App, offer: &Offer) -> anyhow::Result<()> {
-    app.select_model(&Operator::of_this_machine(), Some(offer.selected.clone())).await?;
+    app.models().select(&Operator::of_this_machine(), Some(offer.selected.clone())).await?;
     eprintln!("{} answers from now on. To undo it: segue chat --choose {OFFLINE}", offer.line());
     Ok(())
 }

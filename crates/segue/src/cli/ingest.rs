@@ -11,7 +11,7 @@ use std::{
 use app::{
     App,
     config::Config,
-    enrich::{Progress, Step},
+    enrich::{EnrichProgress, Step},
     library::IngestStatus,
 };
 use engine::UserId;
@@ -181,7 +181,7 @@ fn print(status: &IngestStatus, as_json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn table(steps: &Progress) -> String {
+fn table(steps: &EnrichProgress) -> String {
     let heading = format!("{:>9} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "", "done", "waiting", "running", "failed", "off");
     let rows = steps.iter().map(|(step, n)| {
         let name = step.name();

@@ -39,7 +39,7 @@ async fn remove(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
 }
 
 async fn load(app: &App, owner: &UserId) -> anyhow::Result<CommandOutput> {
-    let loaded = sample::load(&Operator::of_this_machine(), app.library(), owner).await?;
+    let loaded = app.library().load_sample(&Operator::of_this_machine(), owner).await?;
     app.catch_up().await?;
     let indexed = app.library().index_status().await?.tracks;
     let sample::Loaded { n_tracks, n_new, n_added } = loaded;

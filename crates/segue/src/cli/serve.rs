@@ -34,13 +34,17 @@ pub(super) async fn run(config: Config) -> anyhow::Result<ExitCode> {
     app.start_ingestion().await?;
     app.start_folders().await?;
     let owner = (app.config.auth == AuthMode::Local).then(|| UserId::new(LOCAL_USER));
-    if app.config.sample && app::sample::offer(app.library(), owner.as_ref()).await? {
+    if app.config.sample && app.library().offer_sample(owner.as_ref()).await? {
         info!("The sample library is loaded; remove it with 'segue sample --remove' or in the page");
     }
     // Installed before the address is logged: without a handler, a signal would kill the process.
     let mut signals = ShutdownSignals::listen().context("the signal handlers cannot be installed")?;
-    info!("Segue is ready on http://{address} with the model {} and {}", app.models.active().id(), app.database_kind());
-    let models = app.models.clone();
+    info!(
+        "Segue is ready on http://{address} with the model {} and {}",
+        app.models().active().id(),
+        app.database_kind()
+    );
+    let models = app.models().clone();
     app.spawn(async move { models.announce().await });
     warn_without_accounts(&app).await?;
     let limits = ConnectionLimits::of(&app.config);

@@ -13,7 +13,7 @@ use app::{
 use serde_json::json;
 
 use super::terminal::CommandOutput;
-use crate::auth::{TOKEN_PREFIX, keys::Key};
+use crate::auth::{TOKEN_PREFIX, keys::RandomKey};
 
 /// Create a bearer token for scripts; it is shown only once
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     let name = &args.user;
     let admin = Admin::open(&config).await?;
     let account = admin.accounts().named(name).await.with_context(|| format!("there is no account '{name}'"))?;
-    let key = Key::new(TOKEN_PREFIX)?;
+    let key = RandomKey::new(TOKEN_PREFIX)?;
     admin.accounts().add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Token, lasts: None }).await?;
     admin.close().await;
     CommandOutput { json: json!({"token": key.text}), text: key.text }.print(args.json)?;

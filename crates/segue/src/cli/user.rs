@@ -6,7 +6,7 @@ use anyhow::Context;
 use app::{
     config::Config,
     services::{
-        accounts::{Account, AccountName, Accounts, checked_name},
+        accounts::{Account, AccountName, Accounts, CheckedName},
         admin::Admin,
     },
 };
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::terminal::CommandOutput;
 use crate::{
-    auth::{keys::Key, passwords},
+    auth::{keys::RandomKey, passwords},
     error::ApiError,
 };
 
@@ -76,8 +76,8 @@ pub(super) async fn run(config: Config, args: Args) -> anyhow::Result<ExitCode> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn checked(name: &str) -> anyhow::Result<String> {
-    checked_name(AccountName::new(name)).map_err(|error| anyhow::anyhow!(ApiError::from(error).message))
+fn checked(name: &str) -> anyhow::Result<CheckedName> {
+    CheckedName::of(AccountName::new(name)).map_err(|error| anyhow::anyhow!(ApiError::from(error).message))
 }
 
 async fn add(accounts: &Accounts, name: &str, is_operator: bool) -> anyhow::Result<CommandOutput> {
@@ -86,9 +86,9 @@ async fn add(accounts: &Accounts, name: &str, is_operator: bool) -> anyhow::Resu
     if let Some(problem) = passwords::problem_with(&password) {
         anyhow::bail!("the password {problem}");
     }
-    let (name, hash) = (AccountName::new(&name), passwords::hash(&password)?);
+    let hash = passwords::hash(&password)?;
     let account =
-        if is_operator { accounts.add_operator(name, &hash).await? } else { accounts.add(name, &hash).await? };
+        if is_operator { accounts.add_operator(&name, &hash).await? } else { accounts.add(&name, &hash).await? };
     Ok(CommandOutput { text: format!("{} can sign in now.", account.name), json: json!({"user": account}) })
 }
 
@@ -116,14 +116,15 @@ async fn list(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
 
 async fn remove(accounts: &Accounts, name: &str) -> anyhow::Result<CommandOutput> {
     let name = checked(name)?;
-    let account = accounts.named(&name).await.with_context(|| format!("there is no account '{name}'"))?;
+    let name = name.as_str();
+    let account = accounts.named(name).await.with_context(|| format!("there is no account '{name}'"))?;
     accounts.remove(&account).await?;
     let text = format!("Removed {} and everything they owned.", account.name);
     Ok(CommandOutput { text, json: json!({"removed": account}) })
 }
 
 async fn invite(accounts: &Accounts) -> anyhow::Result<CommandOutput> {
-    let key = Key::new("invite_")?;
+    let key = RandomKey::new("invite_")?;
     let expires_at = accounts.invite(&key.hash, TimeDelta::days(INVITATION_DAYS)).await?;
     eprintln!("The invitation is valid for one account and for {INVITATION_DAYS} days.");
     Ok(CommandOutput { json: json!({"invitation": key.text, "expiresAt": expires_at}), text: key.text })

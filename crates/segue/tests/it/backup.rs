@@ -172,9 +172,7 @@ async fn a_database_of_the_previous_version_opens_with_all_its_data() {
 async fn an_index_that_is_ahead_of_its_database_is_reported() {
     let folder = TempDir::new().unwrap();
     let app = start(folder.path(), []).await;
-    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &engine::UserId::new("local"))
-        .await
-        .unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &engine::UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     app.app.stop().await;
     drop(app);

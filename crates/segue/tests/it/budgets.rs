@@ -18,7 +18,7 @@ use crate::support::{TestApp, World};
 #[tokio::test]
 async fn a_hundred_codes_are_looked_up_within_two_seconds() {
     let app = TestApp::scripted([]).await;
-    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     let codes: Vec<_> = (1..=100).map(|n| format!("XSGUE26{n:05}")).collect();
     let began = Instant::now();

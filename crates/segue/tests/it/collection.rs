@@ -238,8 +238,8 @@ async fn the_sample_is_removed_for_one_user_and_is_not_loaded_again() {
     on_both_engines(&[], async |app| {
         let (ann, bob) = (app.person("ann"), app.person("bob"));
         let (owner, library) = (engine::UserId::new("ann"), app.app.library());
-        assert!(app::sample::offer(library, Some(&owner)).await.unwrap());
-        assert!(!app::sample::offer(library, Some(&owner)).await.unwrap(), "the sample is offered once");
+        assert!(library.offer_sample(Some(&owner)).await.unwrap());
+        assert!(!library.offer_sample(Some(&owner)).await.unwrap(), "the sample is offered once");
         app.app.catch_up().await.unwrap();
         let found = ann.get("/api/search?q=leaving%20the%20island").await;
         assert_eq!(found["tracks"][0]["isSample"], true, "{found:#}");
@@ -252,7 +252,7 @@ async fn the_sample_is_removed_for_one_user_and_is_not_loaded_again() {
             (&json!(0), &json!(0))
         );
         assert!(!titles(&bob, "leaving the island").await.is_empty(), "Bob did not remove it");
-        assert!(!app::sample::offer(library, Some(&owner)).await.unwrap());
+        assert!(!library.offer_sample(Some(&owner)).await.unwrap());
         assert_eq!(ann.answer(Method::POST, "/api/library/sample/restore", None).await.0, 204);
         app.app.catch_up().await.unwrap();
         assert!(!titles(&ann, "leaving the island").await.is_empty());

@@ -1,6 +1,5 @@
 //! Discover over HTTP: the collection, the catalogue, and the flags `inLibrary` and `isIndexed`.
 
-use app::sample;
 use doubles::{
     Running, fiction, serve,
     tidal::{CLIENT_ID, CLIENT_SECRET, Fault, Limits, TidalDouble},
@@ -43,7 +42,7 @@ impl Stage {
 }
 
 async fn load_sample(app: &TestApp) {
-    sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
 }
 

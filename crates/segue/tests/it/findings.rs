@@ -36,7 +36,7 @@ async fn rewordings_are_charged_to_their_user_and_end_at_the_limit() {
         ("SEGUE_BACKGROUND_TOKENS_PER_DAY", "1"),
     ];
     let app = TestApp::shared(vec![says("1. rainy night drive"); 9], &settings).await;
-    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("ann")).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("ann")).await.unwrap();
     app.app.catch_up().await.unwrap();
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let used = async |user: &Person<'_>| user.get("/api/usage").await["tokens"].as_u64().unwrap();

@@ -1,7 +1,6 @@
 //! Limits in a search query, in words and in fields, are applied exactly. Tracks below the threshold are not called
 //! matches.
 
-use app::sample;
 use engine::UserId;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use crate::support::{TestApp, World};
 
 async fn stage() -> TestApp {
     let app = TestApp::start(World::new().await, [], &[]).await;
-    sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     app
 }

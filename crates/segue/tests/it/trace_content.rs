@@ -21,7 +21,7 @@ fn named<'a>(spans: &'a [Span], name: &str) -> Vec<&'a Span> {
 }
 
 async fn with_sample(app: &TestApp) {
-    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
 }
 

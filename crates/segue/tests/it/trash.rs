@@ -110,7 +110,7 @@ async fn the_trash_is_paged_and_can_be_emptied_in_one_request() {
 async fn a_track_removed_with_the_sample_is_not_in_the_trash() {
     let app = TestApp::scripted([]).await;
     let owner = engine::UserId::new("local");
-    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &owner).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &owner).await.unwrap();
     let track = app.get("/api/library/tracks?limit=1").await["tracks"][0]["trackId"].as_str().unwrap().to_owned();
     assert_eq!(app.answer(Method::DELETE, &format!("/api/library/tracks/{track}"), None).await.0, 204);
     app.app.library().remove_sample(&owner).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use app::services::accounts::{Account, AccountName};
+use app::services::accounts::{Account, AccountName, CheckedName};
 use engine::script::says;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -55,7 +55,11 @@ fn ids(found: &Value) -> Vec<Value> {
 }
 
 async fn account(app: &TestApp, name: &str) -> Account {
-    app.app.accounts().add(AccountName::new(name), "no password matches this hash").await.unwrap()
+    app.app
+        .accounts()
+        .add(&CheckedName::of(AccountName::new(name)).unwrap(), "no password matches this hash")
+        .await
+        .unwrap()
 }
 
 #[tokio::test]

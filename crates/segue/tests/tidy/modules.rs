@@ -23,10 +23,10 @@ const MODULES: &[(&str, &[&str])] = &[
     ("import", &["error"]),
     ("index_sync", &["config"]),
     ("mcp_client", &["config"]),
-    ("models", &["config", "error"]),
     ("operator", &["config"]),
+    ("models", &["config", "error", "operator"]),
     ("turns", &["error"]),
-    ("usage_today", &["error"]),
+    ("usage_today", &["error", "models"]),
     ("connections", &["config", "error", "models", "operator"]),
     ("observe", &["config", "turns"]),
     ("readiness", &["index_sync", "turns"]),
@@ -77,7 +77,10 @@ const MODULES: &[(&str, &[&str])] = &[
             "turns",
         ],
     ),
-    ("service_access", &["error", "export", "import", "library", "models", "operator", "services"]),
+    (
+        "service_access",
+        &["config", "connections", "error", "export", "import", "library", "models", "services", "usage_today"],
+    ),
     ("tools", &["count", "error", "library", "services", "text_limit", "wordings"]),
 ];
 
@@ -86,8 +89,7 @@ const MODULES: &[(&str, &[&str])] = &[
 const KNOWN_CYCLES: &[(&str, &str)] = &[("host", "run_turn")];
 
 /// Modules with methods of `App`, which has every service.
-const EXTEND_APP: &[&str] =
-    &["connections", "converse", "index_sync", "readiness", "run_turn", "service_access", "services", "usage_today"];
+const EXTEND_APP: &[&str] = &["converse", "index_sync", "readiness", "run_turn", "service_access", "services"];
 
 /// Names that lib.rs exports from a module, and that modules use without its name.
 const EXPORTED: &[(&str, &str)] =

@@ -28,7 +28,7 @@ use self::{
 pub use self::{
     catalogue::{AlbumWithTracks, TidalAlbum, TidalTrack, TrackAlbum},
     error::TidalError,
-    token::Credentials,
+    token::TidalCredentials,
 };
 use music::Isrc;
 
@@ -49,7 +49,7 @@ const ITEMS_INCLUDE: &str = "items.artists";
 #[derive(Clone, Debug)]
 pub struct TidalConfig {
     /// Without credentials every request fails with [`TidalError::NotConfigured`].
-    pub credentials: Option<Credentials>,
+    pub credentials: Option<TidalCredentials>,
     pub api_url: String,
     pub auth_url: String,
     /// Two-letter country code; it decides which tracks are available.

@@ -14,19 +14,19 @@ const DEFAULT_LIFE_S: u64 = 3600;
 
 /// Credentials of an application registered at developer.tidal.com.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
+pub struct TidalCredentials {
     pub client_id: String,
     pub client_secret: String,
 }
 
-impl fmt::Debug for Credentials {
+impl fmt::Debug for TidalCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials").field("client_id", &self.client_id).finish_non_exhaustive()
     }
 }
 
 pub(super) struct Tokens {
-    credentials: Credentials,
+    credentials: TidalCredentials,
     url: String,
     /// Locked while a token is fetched: concurrent callers wait for that token instead of fetching another.
     current: Mutex<Option<Token>>,
@@ -45,7 +45,7 @@ struct Granted {
 }
 
 impl Tokens {
-    pub(super) fn new(credentials: Credentials, auth_url: &str) -> Self {
+    pub(super) fn new(credentials: TidalCredentials, auth_url: &str) -> Self {
         Self { credentials, url: format!("{auth_url}/oauth2/token"), current: Mutex::new(None) }
     }
 
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn secrets_are_not_printed() {
-        let credentials = Credentials { client_id: "id".into(), client_secret: "hush".into() };
+        let credentials = TidalCredentials { client_id: "id".into(), client_secret: "hush".into() };
         assert!(!format!("{credentials:?}").contains("hush"));
     }
 }

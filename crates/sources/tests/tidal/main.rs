@@ -14,7 +14,7 @@ use doubles::{
     Running, fiction, serve,
     tidal::{CLIENT_ID, CLIENT_SECRET, Limits, TidalDouble},
 };
-use sources::tidal::{Credentials, Tidal, TidalConfig};
+use sources::tidal::{Tidal, TidalConfig, TidalCredentials};
 
 /// A running double and a client with its credentials.
 struct Stage {
@@ -43,7 +43,7 @@ impl Stage {
 
 fn config(running: &Running, client_secret: &str, country: &str) -> TidalConfig {
     TidalConfig {
-        credentials: Some(Credentials { client_id: CLIENT_ID.into(), client_secret: client_secret.into() }),
+        credentials: Some(TidalCredentials { client_id: CLIENT_ID.into(), client_secret: client_secret.into() }),
         api_url: format!("http://{}/v2", running.addr),
         auth_url: format!("http://{}/v1/", running.addr),
         country: country.into(),

@@ -9,7 +9,7 @@ use std::{
 
 use formats::{
     audio_of_sheet,
-    folder::{Role, walk},
+    folder::{FileRole, walk},
 };
 
 use super::ScanReport;
@@ -59,24 +59,24 @@ pub(super) fn look(root: &Path) -> Result<(Contents, ScanReport), Error> {
     for found in walk(root) {
         let path = found.path;
         match found.what {
-            Ok(Role::Audio) => match stamp(&path) {
+            Ok(FileRole::Audio) => match stamp(&path) {
                 Ok((size, modified_ms)) => {
                     contents.audio.push(Seen { size, modified_ms, beside: String::new(), sheet: None, art: None, path })
                 }
                 Err(error) => report.complain(&path.display().to_string(), &error.to_string()),
             },
-            Ok(Role::Lyrics) => _ = companions.lyrics.insert(path.with_extension(""), path),
-            Ok(Role::CueSheet) => companions.sheets.extend(audio_of_sheet(&path).map(|audio| (audio, path))),
-            Ok(Role::Artwork) => {
+            Ok(FileRole::Lyrics) => _ = companions.lyrics.insert(path.with_extension(""), path),
+            Ok(FileRole::CueSheet) => companions.sheets.extend(audio_of_sheet(&path).map(|audio| (audio, path))),
+            Ok(FileRole::Artwork) => {
                 let folder = path.parent().unwrap_or(&path).to_owned();
                 companions.art.entry(folder).or_insert(path);
             }
-            Ok(Role::Export) if is_playlist(&path) => {
+            Ok(FileRole::Export) if is_playlist(&path) => {
                 // A file that cannot be read now counts as missing.
                 let seen = stamp(&path).ok();
                 contents.playlists.extend(seen.map(|(size, modified_ms)| SeenPlaylist { path, size, modified_ms }));
             }
-            Ok(Role::Export | Role::Archive) => {}
+            Ok(FileRole::Export | FileRole::Archive) => {}
             Err(skip) => *report.left_out.entry(skip.reason().to_owned()).or_default() += 1,
         }
     }

@@ -16,7 +16,7 @@ use std::{
 };
 
 use engine::UserId;
-use formats::{Gathered, GatheredFile, ImportedTrack, Kind, tracks_of_file};
+use formats::{FormatKind, Gathered, GatheredFile, ImportedTrack, tracks_of_file};
 use music::TrackId;
 use serde::Serialize;
 use serde_json::json;
@@ -198,7 +198,7 @@ impl Folders {
                 }
             }
         }
-        let kind = Kind::with_id("audio").ok_or_else(no_kind)?;
+        let kind = FormatKind::with_id("audio").ok_or_else(no_kind)?;
         let file = GatheredFile { name: source.path.clone(), kind, gathered };
         let ids = self.imports.import_gathered(owner, file, same).await.map_err(service_error)?;
         for (file, id) in put.iter_mut().filter(|file| file.problem.is_none()).zip(ids) {

@@ -11,7 +11,7 @@ use anyhow::Context;
 use music::{DocumentId, Track, TrackId};
 use search::{
     Change, EmbeddedIndex, TrackIndex, document,
-    embed::{Embedder, Kind, MiniLm, minilm::Arithmetic},
+    embed::{Embedder, MiniLm, TextKind, minilm::Arithmetic},
 };
 
 /// As many as `search::catch_up` reads at once.
@@ -44,9 +44,9 @@ async fn main() -> anyhow::Result<()> {
     );
     let some: Vec<String> = sample.iter().take(40).flat_map(document::chunks).collect();
     if let (Some(minilm), Some(floats)) = (MiniLm::find(&models)?, MiniLm::find_with(&models, Arithmetic::Floats)?) {
-        let together = minilm.embed(&some, Kind::Document).await?;
+        let together = minilm.embed(&some, TextKind::Document).await?;
         print_similarity("computed alone and among others", &together, &alone(&minilm, &some).await?);
-        let precise = floats.embed(&some, Kind::Document).await?;
+        let precise = floats.embed(&some, TextKind::Document).await?;
         print_similarity("computed with the arithmetic of this processor and with floats", &together, &precise);
         println!("{:?}: {:.2} ms a query", Arithmetic::of_this_processor(), query_ms(&minilm).await?);
         println!("{:?}: {:.2} ms a query", Arithmetic::Floats, query_ms(&floats).await?);
@@ -67,7 +67,7 @@ async fn query_ms(embedder: &impl Embedder) -> anyhow::Result<f64> {
     for _ in 0..10 {
         let started = Instant::now();
         for query in library::QUERIES {
-            embedder.embed(&[query.to_owned()], Kind::Query).await?;
+            embedder.embed(&[query.to_owned()], TextKind::Query).await?;
         }
         rounds.push(1000.0 * started.elapsed().as_secs_f64() / library::QUERIES.len() as f64);
     }
@@ -79,7 +79,7 @@ async fn query_ms(embedder: &impl Embedder) -> anyhow::Result<f64> {
 async fn alone(embedder: &impl Embedder, texts: &[String]) -> anyhow::Result<Vec<Vec<f32>>> {
     let mut vectors = Vec::new();
     for text in texts {
-        vectors.extend(embedder.embed(slice::from_ref(text), Kind::Document).await?);
+        vectors.extend(embedder.embed(slice::from_ref(text), TextKind::Document).await?);
     }
     Ok(vectors)
 }

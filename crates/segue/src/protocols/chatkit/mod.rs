@@ -151,7 +151,7 @@ impl Handler<'_> {
         let call = line.tool_call_id;
         let message = self.conversations().message_of_call(self.owner, id, call.0).await?;
         let message = message.ok_or_else(ApiError::not_found)?;
-        let started = self.state.app.decide(self.owner, decided.consent_id, decided.decision).await?;
+        let started = self.state.app.consents().decide(self.owner, decided.consent_id, decided.decision).await?;
         let shown = Thread { conversations: self.conversations(), owner: self.owner, id };
         let card = shown.item(message, &consents::card_id(message, call)).await?;
         let mut preface: Vec<Value> =

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use app::services::accounts::{AccountName, Accounts, KeyKind, NewKey};
+use app::services::accounts::{AccountName, Accounts, CheckedName, KeyKind, NewKey};
 use chrono::TimeDelta;
 use futures::TryStreamExt;
 use reqwest::{Method, Response, header};
-use segue::auth::{keys::Key, passwords};
+use segue::auth::{keys::RandomKey, passwords};
 use serde_json::{Value, json};
 
 use crate::support::{Process, TestApp, World, command, command_with_input};
@@ -20,7 +20,8 @@ async fn accounts_app() -> TestApp {
 }
 
 async fn add(accounts: &Accounts, name: &str) {
-    accounts.add(AccountName::new(name), &passwords::hash(PASSWORD).unwrap()).await.unwrap();
+    let name = CheckedName::of(AccountName::new(name)).unwrap();
+    accounts.add(&name, &passwords::hash(PASSWORD).unwrap()).await.unwrap();
 }
 
 /// A browser: it keeps one cookie and sends the origin of its page.
@@ -137,9 +138,9 @@ async fn a_page_of_another_site_cannot_use_the_cookie() {
 #[tokio::test]
 async fn an_invitation_creates_one_account_once() {
     let app = accounts_app().await;
-    let key = Key::new("invite_").unwrap();
+    let key = RandomKey::new("invite_").unwrap();
     app.app.accounts().invite(&key.hash, TimeDelta::days(1)).await.unwrap();
-    let old = Key::new("invite_").unwrap();
+    let old = RandomKey::new("invite_").unwrap();
     app.app.accounts().invite(&old.hash, TimeDelta::days(-1)).await.unwrap();
     let form = |invitation: &str, name: &str, password: &str| json!({"invitation": invitation, "name": name, "password": password});
     let cases = [
@@ -182,7 +183,7 @@ async fn a_new_password_and_signing_out_everywhere_end_every_session_and_token()
 }
 
 async fn token_of(app: &TestApp, name: &str) -> String {
-    let key = Key::new("segue_").unwrap();
+    let key = RandomKey::new("segue_").unwrap();
     let account = app.app.accounts().named(name).await.unwrap();
     let new = NewKey { hash: key.hash, kind: KeyKind::Token, lasts: None };
     app.app.accounts().add_key(account.id, &new).await.unwrap();
@@ -219,7 +220,7 @@ async fn an_expired_session_is_rejected_and_removing_an_account_deletes_everythi
     let app = accounts_app().await;
     let accounts = app.app.accounts();
     let account = accounts.named("ann").await.unwrap();
-    let key = Key::new("").unwrap();
+    let key = RandomKey::new("").unwrap();
     let lasts = Some(TimeDelta::seconds(-1));
     accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, lasts }).await.unwrap();
     let mut ann = Browser::on_our_page(&app);
@@ -239,7 +240,7 @@ async fn a_used_session_renews_its_cookie_and_cookies_of_0_1_stay_valid() {
     let app = accounts_app().await;
     let accounts = app.app.accounts();
     let account = accounts.named("ann").await.unwrap();
-    let key = Key::new("").unwrap();
+    let key = RandomKey::new("").unwrap();
     let lasts = Some(TimeDelta::days(3));
     accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, lasts }).await.unwrap();
     let ask = async |host: &str, cookie: &str| {
@@ -266,7 +267,7 @@ async fn signing_out_ends_every_session_a_browser_sends() {
     let app = accounts_app().await;
     let accounts = app.app.accounts();
     let account = accounts.named("ann").await.unwrap();
-    let (old, new) = (Key::new("").unwrap(), Key::new("").unwrap());
+    let (old, new) = (RandomKey::new("").unwrap(), RandomKey::new("").unwrap());
     for key in [&old, &new] {
         let lasts = Some(TimeDelta::days(30));
         accounts.add_key(account.id, &NewKey { hash: key.hash, kind: KeyKind::Session, lasts }).await.unwrap();

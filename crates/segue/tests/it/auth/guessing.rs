@@ -4,7 +4,7 @@ use reqwest::StatusCode;
 use segue::auth::passwords;
 use serde_json::json;
 
-use app::services::accounts::AccountName;
+use app::services::accounts::{AccountName, CheckedName};
 
 use crate::support::{TestApp, World};
 
@@ -14,7 +14,7 @@ async fn with_ann(settings: &[(&'static str, &str)]) -> TestApp {
     let settings = [&[("SEGUE_AUTH", "accounts")], settings].concat();
     let app = TestApp::start(World::new().await, [], &settings).await;
     let hash = passwords::hash(PASSWORD).unwrap();
-    app.app.accounts().add(AccountName::new("Ann"), &hash).await.unwrap();
+    app.app.accounts().add(&CheckedName::of(AccountName::new("Ann")).unwrap(), &hash).await.unwrap();
     app
 }
 

@@ -32,7 +32,7 @@ async fn stage(context_tokens: usize) -> (TestApp, ModelDouble, doubles::Running
     let running = doubles::serve(double.router()).await.unwrap();
     let url = format!("http://{}/v1", running.addr);
     let app = started(&World::new().await, &[("OPENAI_BASE_URL", &url)]).await;
-    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("local")).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     (app, double, running)
 }

@@ -22,9 +22,7 @@ async fn tools_that_cannot_work_are_not_offered_to_a_model() {
     let filled =
         TestApp::start(World::new().await, [says("Hello.")], &[("TIDAL_CLIENT_ID", "a"), ("TIDAL_CLIENT_SECRET", "b")])
             .await;
-    app::sample::load(&app::Operator::of_this_machine(), filled.app.library(), &engine::UserId::new("local"))
-        .await
-        .unwrap();
+    filled.app.library().load_sample(&app::Operator::of_this_machine(), &engine::UserId::new("local")).await.unwrap();
     filled.app.catch_up().await.unwrap();
     filled.chat(json!({"message": "hello"})).await;
     assert!(!filled.model.asked()[0].system.contains("Nothing is indexed"), "no hint where there are tracks");
@@ -116,9 +114,7 @@ async fn prompts_and_results_stay_within_their_token_aims() {
     let tidal = [("TIDAL_CLIENT_ID", "a"), ("TIDAL_CLIENT_SECRET", "b")];
     let search = || calls("semanticSearch", json!({"query": "night and love"}));
     let app = TestApp::start(World::new().await, [search(), says("Here."), says("Hello.")], &tidal).await;
-    app::sample::load(&app::Operator::of_this_machine(), app.app.library(), &engine::UserId::new("local"))
-        .await
-        .unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &engine::UserId::new("local")).await.unwrap();
     app.app.catch_up().await.unwrap();
     app.chat(json!({"message": "x"})).await;
     let found = result(&app);

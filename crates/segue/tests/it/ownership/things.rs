@@ -1,6 +1,5 @@
 //! What Ann has, for the routes and tools that Bob tries, and what Bob sees.
 
-use app::sample;
 use doubles::{
     Running, fiction, serve,
     tidal::{CLIENT_ID, CLIENT_SECRET, Limits, TidalDouble},
@@ -43,7 +42,7 @@ pub(super) async fn shared_app() -> (TestApp, Running) {
     ];
     let app = TestApp::shared([], &settings).await;
     app.app.start_ingestion().await.unwrap();
-    sample::load(&app::Operator::of_this_machine(), app.app.library(), &UserId::new("someone")).await.unwrap();
+    app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("someone")).await.unwrap();
     app.app.catch_up().await.unwrap();
     (app, tidal)
 }

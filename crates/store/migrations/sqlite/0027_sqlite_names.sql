@@ -1,0 +1,2 @@
+-- Nothing: PostgreSQL gets functions with the names of SQLite's own.
+SELECT 1;

@@ -10,7 +10,7 @@ use super::{
     open_entries::OPEN_ENTRIES,
     owned::OWNED,
     sample::HAS_SAMPLE,
-    uploads,
+    tasks, uploads,
     views::{ALBUM, ALBUMS, ARTISTS, DECADES, GENRES, N_ARTISTS},
 };
 
@@ -57,6 +57,7 @@ pub fn hot_queries() -> Vec<HotQuery> {
     // The owners of tracks and of albums are combined to one set.
     all.push(HotQuery { sorts: true, ..both("the owners of some recordings".into(), OWNERS, IDS) });
     all.push(both("the documents of some recordings".into(), DOCUMENTS, IDS));
+    all.push(both("a page of tasks in one state".into(), &tasks::IN_STATE, &["'u'", "50", "TRUE"]));
     all.push(both("tracks of an export".into(), &TRACKS_AFTER, &["'u'", "'a'", "100"]));
     all.push(both("own facts of an export".into(), OWN_FACTS_AFTER, &["'u'", "'a'", "100"]));
     const ENTRIES: &[&str] = &["'u'", "'01a1e2b6-c3a5-7468-82d8-346b854bcd89'", "100"];

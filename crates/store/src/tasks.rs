@@ -125,15 +125,19 @@ static DELETE: Sql = Sql::new(|| {
     )
 });
 
-// Two statements: PostgreSQL would plan one that holds for both cases again for each call.
-static FIRST: Sql = Sql::new(|| page(""));
-static FROM: Sql =
-    Sql::new(|| page("AND (position, id) >= (SELECT position, id FROM tasks WHERE id = $5 AND user_id = $1)"));
+/// Pages of all tasks, and of those in one state, which have an index of their own: a user may have done thousands.
+static ALL: Sql = Sql::new(|| page(""));
+static ALL_FROM: Sql = Sql::new(|| page(&from("$3")));
+pub(super) static IN_STATE: Sql = Sql::new(|| page("AND completed = $3"));
+static IN_STATE_FROM: Sql = Sql::new(|| page(&format!("AND completed = $3 {}", from("$4"))));
+
+fn from(id: &str) -> String {
+    format!("AND (position, id) >= (SELECT position, id FROM tasks WHERE id = {id} AND user_id = $1)")
+}
 
 fn page(condition: &str) -> String {
     format!(
-        "SELECT {COLUMNS} FROM tasks WHERE user_id = $1 AND deleted_at IS NULL AND (completed = $2 OR completed = $3)
-            {condition} ORDER BY position, id LIMIT $4"
+        "SELECT {COLUMNS} FROM tasks WHERE user_id = $1 AND deleted_at IS NULL {condition} ORDER BY position, id LIMIT $2"
     )
 }
 
@@ -152,14 +156,20 @@ impl Store {
         limit: u32,
         from: Option<Uuid>,
     ) -> Result<Vec<Task>, StoreError> {
-        let (one, other) = match filter {
-            TaskFilter::All => (true, false),
-            TaskFilter::Pending => (false, false),
-            TaskFilter::Completed => (true, true),
+        let completed = match filter {
+            TaskFilter::All => None,
+            TaskFilter::Pending => Some(false),
+            TaskFilter::Completed => Some(true),
         };
-        let query = self.read(if from.is_some() { &FROM } else { &FIRST });
-        let query = query.bind(owner.as_str()).bind(one).bind(other).bind(i64::from(limit));
-        let query = if from.is_some() { query.bind(from) } else { query };
+        let sql = match (completed, from) {
+            (None, None) => &ALL,
+            (None, Some(_)) => &ALL_FROM,
+            (Some(_), None) => &IN_STATE,
+            (Some(_), Some(_)) => &IN_STATE_FROM,
+        };
+        let query = self.read(sql).bind(owner.as_str()).bind(i64::from(limit));
+        let query = completed.into_iter().fold(query, |query, completed| query.bind(completed));
+        let query = from.into_iter().fold(query, |query, from| query.bind(from));
         Ok(query.fetch_all().await?)
     }
 

@@ -23,6 +23,9 @@ async fn wrong_with(store: &Store) -> Vec<String> {
         if query.name.starts_with("a page of few") && !sorts {
             wrong.push(format!("{}: it reads the whole library in order", query.name));
         }
+        if query.name.ends_with("in one state") && !plan.iter().any(|step| step.contains("_in_state")) {
+            wrong.push(format!("{}: it reads those in other states too: {plan:?}", query.name));
+        }
         wrong.extend(plan.iter().filter(is_slow).map(|step| format!("{}: {step}", query.name)));
     }
     wrong

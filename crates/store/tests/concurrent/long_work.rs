@@ -35,7 +35,7 @@ async fn another_user_writes_while_all_open_entries_are_searched_for_again() {
     let folder = tempfile::tempdir().expect("a folder");
     for store in stores(&folder).await {
         let (ann, none) = (UserId::new("ann"), BTreeSet::new());
-        let tracks: Vec<_> = (0..1000).map(|n| NewLibraryTrack::catalogued(track(n, "Title"))).collect();
+        let tracks: Vec<_> = (0..3000).map(|n| NewLibraryTrack::catalogued(track(n, "Title"))).collect();
         let open = tracks.iter().map(|new| NewOpenEntry {
             id: Uuid::now_v7(),
             recording: new.track.id,
@@ -45,7 +45,7 @@ async fn another_user_writes_while_all_open_entries_are_searched_for_again() {
         });
         import(&store, &ann, &tracks, open.collect()).await.expect("the import is kept");
         let (n_written, n_entries) = beside(&store, store.retry_entries(&ann)).await;
-        assert_eq!(n_entries, 1000);
+        assert_eq!(n_entries, 3000);
         assert!(n_written > 4, "{}: {n_written} tasks were added meanwhile", store.kind());
     }
 }

@@ -54,7 +54,7 @@ advisories: setup
 sbom:
 	tools/sbom > segue.cdx.json
 
-## Run one hostile user beside ten ordinary users for five minutes, on this machine. See docs/security.md.
+## Run hostile users beside ten ordinary users for five minutes, on this machine. See docs/security.md.
 siege: setup web/dist/index.html
 	$(CARGO) build --release --workspace --bin segue
 	tools/siege $(RELEASE)/segue $(or $(SECONDS_OF_SIEGE),300)

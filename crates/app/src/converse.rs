@@ -100,6 +100,9 @@ impl App {
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
         ask.model.as_deref().map_or(Ok(()), |name| self.models.checked_name(name))?;
+        if ask.conversation.is_none() {
+            self.store.check_conversations(owner, self.config.max_conversations).await?;
+        }
         let at_ms = Utc::now().timestamp_millis();
         let new = NewTurn {
             conversation: ask.conversation,

@@ -7,6 +7,8 @@ use store::{MessageStatus, StartedTurn, Store, StoreError, StoredMessage};
 
 /// No budget holds more messages, so more are not read.
 const MAX_MESSAGES: u32 = 400;
+/// As stored, with the complete results of tools, of which a model reads a compact form.
+const MAX_BYTES: u32 = 8 << 20;
 
 /// The branch of a turn up to its question, independent of the branch that is shown.
 pub(crate) async fn load(
@@ -16,7 +18,7 @@ pub(crate) async fn load(
     toolbox: &Toolbox,
     model: &dyn Model,
 ) -> Result<Vec<Message>, StoreError> {
-    let stored = store.branch(owner, turn.conversation, turn.message, MAX_MESSAGES).await?;
+    let stored = store.branch(owner, turn.conversation, turn.message, MAX_MESSAGES, MAX_BYTES).await?;
     let messages = stored.into_iter().filter(|message| message.status != MessageStatus::Running);
     let mut messages: Vec<_> = messages.map(|message| for_model(message, toolbox)).collect();
     // A model without a window is rule-based and reads complete results.

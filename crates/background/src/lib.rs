@@ -4,8 +4,8 @@
 use std::{sync::LazyLock, thread};
 
 use tokio::{
-    runtime::{Builder, Runtime},
-    task::JoinHandle,
+    runtime::{Builder, Handle, Runtime, RuntimeFlavor},
+    task::{JoinHandle, block_in_place},
 };
 
 /// A separate runtime, because a thread without privileges cannot raise its priority again and the blocking threads of the
@@ -36,6 +36,16 @@ pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         Ok(done) => done,
         Err(panic) => std::panic::resume_unwind(panic),
     }
+}
+
+/// Runs a computation of a request: a long one on a thread of low priority, while other tasks of this thread continue.
+///
+/// # Panics
+/// Panics when `work` panics.
+pub fn aside<T: Send>(is_long: bool, work: impl FnOnce() -> T + Send) -> T {
+    let has_other_threads =
+        Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if is_long && has_other_threads { block_in_place(|| run(work)) } else { work() }
 }
 
 /// About a tenth of the processor time of a thread with normal priority. With less, a thread that holds a lock could delay a
@@ -85,5 +95,19 @@ mod tests {
         assert_eq!(tokio::task::spawn_blocking(nice).await.unwrap(), before);
         assert_eq!(run(|| thread::spawn(nice).join().unwrap()), low, "it is inherited");
         assert_eq!(nice(), before);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn other_tasks_run_while_a_long_computation_of_a_request_runs() {
+        let (said, heard) = std::sync::mpsc::channel();
+        let request = tokio::spawn(async move {
+            tokio::spawn(async move { said.send(()).unwrap() });
+            let wait = move || (heard.recv_timeout(std::time::Duration::from_secs(10)), nice());
+            aside(true, wait)
+        });
+        let (heard, nice_of_work) = request.await.unwrap();
+        assert_eq!(heard, Ok(()), "the computation kept the only thread from the other task");
+        assert!(nice_of_work > nice(), "{nice_of_work}");
+        assert_eq!(aside(false, nice), nice(), "a short one stays where it is");
     }
 }

@@ -34,7 +34,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("providers", &["engine", "http_client"]),
     ("sources", &["engine", "http_client", "music", "text"]),
     ("search", &["background", "engine", "http_client", "music", "query"]),
-    ("store", &["engine", "music"]),
+    ("store", &["background", "engine", "music"]),
     (
         "app",
         &[

@@ -1,7 +1,7 @@
 //! Branches: an edited question and a repeated answer are siblings of the earlier ones. A conversation shows one
 //! branch: the path from its first question to `active_leaf`.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::LazyLock};
 
 use engine::{ConversationId, MessageId, UserId};
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{
     Age, MessagePage, Store, StoreError, StoredMessage,
     conversations::{MESSAGE_COLUMNS, MessageRow},
-    db::Sql,
+    db::{Dialects, Sql},
 };
 
 /// The messages with the same parent: one for each branch.
@@ -41,6 +41,25 @@ static NEWEST_FIRST: Sql = Sql::new(|| {
         "{path} SELECT {MESSAGE_COLUMNS} FROM path p JOIN messages m ON m.id = p.id
             LEFT JOIN turns t ON t.message_id = m.id ORDER BY p.depth"
     )
+});
+
+/// The newest messages until they have `$5` bytes, as they are stored: `n_bytes` does not read the content.
+fn newest_within(n_bytes: &str) -> String {
+    format!(
+        "WITH RECURSIVE path(id, parent_id, depth, n_bytes) AS (
+            SELECT m.id, m.parent_id, 1, {n_bytes} FROM messages m JOIN conversations c ON c.id = m.conversation_id
+            WHERE c.id = $1 AND c.user_id = $2 AND c.deleted_at IS NULL AND m.id = $3
+            UNION ALL
+            SELECT m.id, m.parent_id, p.depth + 1, p.n_bytes + {n_bytes}
+            FROM messages m JOIN path p ON m.id = p.parent_id WHERE p.depth < $4 AND p.n_bytes < $5
+        ) SELECT {MESSAGE_COLUMNS} FROM path p JOIN messages m ON m.id = p.id
+            LEFT JOIN turns t ON t.message_id = m.id ORDER BY p.depth"
+    )
+}
+
+static NEWEST_WITHIN: LazyLock<Dialects> = LazyLock::new(|| Dialects {
+    sqlite: newest_within("octet_length(m.content)"),
+    postgres: newest_within("CAST(pg_column_size(m.content) AS BIGINT)"),
 });
 
 static OLDEST_FIRST: Sql = Sql::new(|| {
@@ -84,16 +103,19 @@ impl Store {
         Ok(MessagePage { messages, next })
     }
 
-    /// The newest `limit` messages of the branch that ends with `leaf`, oldest first.
+    /// The newest messages of the branch that ends with `leaf`, oldest first: at most `limit`, and none after `max_bytes` of
+    /// content, because the results of tools make some messages long.
     pub async fn branch(
         &self,
         owner: &UserId,
         conversation: ConversationId,
         leaf: MessageId,
         limit: u32,
+        max_bytes: u32,
     ) -> Result<Vec<StoredMessage>, StoreError> {
-        let query = self.read(&NEWEST_FIRST).bind(conversation.0).bind(owner.as_str());
-        let rows: Vec<MessageRow> = query.bind(leaf.0).bind(i64::from(limit)).fetch_all().await?;
+        let query = self.read(self.text_of(&NEWEST_WITHIN)).bind(conversation.0).bind(owner.as_str());
+        let query = query.bind(leaf.0).bind(i64::from(limit)).bind(i64::from(max_bytes));
+        let rows: Vec<MessageRow> = query.fetch_all().await?;
         Ok(rows.into_iter().rev().map(StoredMessage::from).collect())
     }
 
@@ -161,5 +183,38 @@ impl Store {
             message.siblings = Some(Siblings { index, count: ids.len(), ids: ids.clone() });
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_branch_is_read_until_its_messages_have_too_many_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&format!("sqlite:{}", folder.path().join("t.db").display()), 2).await.unwrap();
+        let (ann, conversation) = (UserId::new("ann"), ConversationId::new());
+        const CONVERSATION: &str =
+            "INSERT INTO conversations (id, user_id, agent, title, preview, created_at, updated_at)
+            VALUES ($1, 'ann', 'tasks', 't', '', $2, $2)";
+        store.write(CONVERSATION).bind(conversation.0).bind_now().execute().await.unwrap();
+        const MESSAGE: &str = "INSERT INTO messages
+                (id, conversation_id, position, role, content, status, searchable, created_at, parent_id)
+            VALUES ($1, $2, $3, 'user', $4, 'complete', '', $5, $6)";
+        let content = format!(r#"[{{"type": "text", "text": "{}"}}]"#, "x".repeat(10_000));
+        let mut leaf = None;
+        for position in 1..=50_i64 {
+            let id = MessageId::new();
+            let insert = store.write(MESSAGE).bind(id.0).bind(conversation.0).bind(position).bind(&content);
+            insert.bind_now().bind(leaf.map(|id: MessageId| id.0)).execute().await.unwrap();
+            leaf = Some(id);
+        }
+        let branch = async |limit, max_bytes| {
+            store.branch(&ann, conversation, leaf.unwrap(), limit, max_bytes).await.unwrap().len()
+        };
+        assert_eq!((branch(400, 8 << 20).await, branch(20, 8 << 20).await), (50, 20));
+        assert_eq!(branch(400, 100_000).await, 10, "the tenth message has the last of these bytes");
+        assert_eq!(branch(400, 1).await, 1, "the newest one is always read");
     }
 }

@@ -45,6 +45,7 @@ mod limits;
 mod listing;
 mod listing_statements;
 mod locks;
+mod long_texts;
 mod matched_entries;
 mod matching_line;
 #[cfg(feature = "test-util")]

@@ -35,6 +35,13 @@ impl PlaylistDiff {
         }
     }
 
+    /// How many tracks it names.
+    pub(crate) fn n_items(&self) -> usize {
+        self.added.len()
+            + self.removed.len()
+            + self.order.as_ref().map_or(0, |(before, after)| before.len() + after.len())
+    }
+
     /// Whether the edit changes no track and no order.
     pub(crate) fn keeps_tracks(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.order.is_none()

@@ -1,17 +1,18 @@
 //! Changes of playlists that are no edits of their owner: a track is identified as another recording, or matched later.
 //!
-//! A playlist is one long row. It is read, changed and encoded before the transaction that writes it, and written only if nobody
-//! has changed it meanwhile, so that SQLite's only writer is held for the write alone.
+//! A playlist is read, changed, encoded and, if it is long, stored in parts before the transaction that replaces it, and replaced only
+//! if nobody has changed it meanwhile, so that SQLite's only writer is held for a short write alone.
 
 use std::collections::BTreeSet;
 
 use engine::UserId;
-use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{
     PlaylistTrack, Store, StoreError,
+    db::Query,
     imports::{listed, playlist_id},
+    long_texts::{Staged, decoded},
 };
 use music::{
     Track,
@@ -20,16 +21,13 @@ use music::{
 
 /// The same list of the same file is one playlist, also after several imports. A deleted playlist stays deleted, and one that its
 /// owner has edited is not changed.
-const PUT_SQLITE: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at) VALUES ($1, $2, $3, $4, $5)
-    ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks, revision = playlists.revision + 1
+const PUT: &str = "INSERT INTO playlists (id, user_id, title, created_at, tracks, tracks_id, n_tracks)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks, tracks_id = excluded.tracks_id,
+            n_tracks = excluded.n_tracks, revision = playlists.revision + 1
         WHERE playlists.deleted_at IS NULL AND playlists.edited_at IS NULL";
-const PUT_POSTGRES: &str = "INSERT INTO playlists (id, user_id, title, tracks, created_at)
-    VALUES ($1, $2, $3, CAST($4 AS JSONB), $5)
-    ON CONFLICT (id) DO UPDATE SET tracks = excluded.tracks, revision = playlists.revision + 1
-        WHERE playlists.deleted_at IS NULL AND playlists.edited_at IS NULL";
-const SWAP_SQLITE: &str = "UPDATE playlists SET tracks = $3, revision = revision + 1 WHERE id = $1 AND revision = $2";
-const SWAP_POSTGRES: &str =
-    "UPDATE playlists SET tracks = CAST($3 AS JSONB), revision = revision + 1 WHERE id = $1 AND revision = $2";
+const SWAP: &str = "UPDATE playlists SET tracks = $3, tracks_id = $4, n_tracks = $5, revision = revision + 1
+    WHERE id = $1 AND revision = $2";
 
 impl Store {
     /// Stores a playlist of a file.
@@ -40,25 +38,24 @@ impl Store {
         title: &str,
         tracks: &[PlaylistTrack],
     ) -> Result<(), StoreError> {
-        let (id, encoded) = (playlist_id(owner, kind, title), encoded(tracks)?);
-        let mut tx = self.begin_short().await?;
-        let sql = tx.in_dialect(PUT_SQLITE, PUT_POSTGRES);
-        let put = async {
-            let query = tx.query(sql).bind(id).bind(owner.as_str()).bind(title).bind(&encoded).bind_now();
-            query.execute().await?;
-            tx.commit().await
-        };
-        self.undisturbed(put).await
+        let staged = self.stage_tracks(owner, tracks).await?;
+        let id = playlist_id(owner, kind, title);
+        self.replace(&staged, PUT, |query| {
+            let query = query.bind(id).bind(owner.as_str()).bind(title).bind_now();
+            query.bind(&staged.short).bind(staged.long).bind(count(tracks))
+        })
+        .await?;
+        Ok(())
     }
 
     /// Replaces a track in all playlists of its owner, deleted ones included.
     pub(crate) async fn move_in_playlists(&self, owner: &UserId, from: &str, to: &Track) -> Result<(), StoreError> {
-        const SQLITE: &str = "SELECT id FROM playlists WHERE user_id = $1 AND tracks LIKE '%' || $2 || '%'";
-        const POSTGRES: &str = "SELECT id FROM playlists WHERE user_id = $1 AND tracks::text LIKE '%' || $2 || '%'";
+        const SQL: &str = "SELECT id FROM playlists WHERE user_id = $1 AND (CAST(tracks AS TEXT) LIKE '%' || $2 || '%'
+            OR EXISTS (SELECT 1 FROM long_text_parts WHERE text_id = tracks_id AND body LIKE '%' || $2 || '%'))";
         if from == to.id.to_string() {
             return Ok(());
         }
-        let holding = self.read(self.in_dialect(SQLITE, POSTGRES)).bind(owner.as_str()).bind(from);
+        let holding = self.read(SQL).bind(owner.as_str()).bind(from);
         let holding: Vec<(Uuid,)> = holding.fetch_all().await?;
         for (id,) in holding {
             self.swap_tracks(owner, id, |tracks| {
@@ -108,30 +105,52 @@ impl Store {
         id: Uuid,
         change: impl Fn(&mut Vec<PlaylistTrack>) -> bool,
     ) -> Result<bool, StoreError> {
-        const READ: &str = "SELECT tracks, revision FROM playlists WHERE id = $1 AND user_id = $2
-            AND erased_at IS NULL";
+        const READ: &str = "SELECT revision, CASE WHEN tracks_id IS NULL THEN CAST(tracks AS TEXT) ELSE
+                (SELECT string_agg(body, '' ORDER BY number) FROM long_text_parts WHERE text_id = tracks_id) END
+            FROM playlists WHERE id = $1 AND user_id = $2 AND erased_at IS NULL";
         loop {
-            let row: Option<(Json<Vec<PlaylistTrack>>, i64)> =
-                self.read(READ).bind(id).bind(owner.as_str()).fetch_optional().await?;
-            let Some((Json(mut tracks), revision)) = row else { return Ok(false) };
+            let row: Option<(i64, String)> = self.read(READ).bind(id).bind(owner.as_str()).fetch_optional().await?;
+            let Some((revision, text)) = row else { return Ok(false) };
+            let mut tracks: Vec<PlaylistTrack> = decoded(&text)?;
             if !change(&mut tracks) {
                 return Ok(true);
             }
-            let encoded = encoded(&tracks)?;
-            let mut tx = self.begin_short().await?;
-            let sql = tx.in_dialect(SWAP_SQLITE, SWAP_POSTGRES);
-            let swap = async {
-                let n_changed = tx.query(sql).bind(id).bind(revision).bind(&encoded).execute().await?;
-                tx.commit().await?;
-                Ok::<u64, StoreError>(n_changed)
-            };
-            if self.undisturbed(swap).await? > 0 {
+            let staged = self.stage_tracks(owner, &tracks).await?;
+            let is_replaced = self.replace(&staged, SWAP, |query| {
+                query.bind(id).bind(revision).bind(&staged.short).bind(staged.long).bind(count(&tracks))
+            });
+            if is_replaced.await? {
                 return Ok(true);
             }
         }
     }
+
+    /// Runs the statement that makes these tracks those of a playlist. Returns whether it changed a row.
+    async fn replace(
+        &self,
+        staged: &Staged,
+        sql: &'static str,
+        bind: impl for<'c> Fn(Query<'c>) -> Query<'c>,
+    ) -> Result<bool, StoreError> {
+        let mut tx = self.begin_short().await?;
+        let replace = async {
+            staged.claim(&mut tx).await?;
+            let n_changed = bind(tx.query(sql)).execute().await?;
+            if n_changed > 0 {
+                tx.commit().await?;
+            }
+            Ok::<_, StoreError>(n_changed > 0)
+        };
+        let is_replaced = self.undisturbed(replace).await?;
+        match (is_replaced, staged.long) {
+            (true, Some(_)) => self.erase_unused_texts().await?,
+            (false, long) => self.discard(long.as_slice()).await?,
+            (true, None) => {}
+        }
+        Ok(is_replaced)
+    }
 }
 
-fn encoded(tracks: &[PlaylistTrack]) -> Result<String, StoreError> {
-    serde_json::to_string(tracks).map_err(|error| sqlx::Error::Encode(error.into()).into())
+fn count(tracks: &[PlaylistTrack]) -> i64 {
+    i64::try_from(tracks.len()).unwrap_or(i64::MAX)
 }

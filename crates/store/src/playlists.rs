@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use super::{Store, StoreError};
+use super::{Store, StoreError, long_texts::decoded};
 use music::{Track, TrackId};
 
 engine::uuid_id!(PlaylistId);
@@ -65,22 +65,25 @@ pub struct PlaylistPage {
     pub next: Option<PlaylistId>,
 }
 
-pub(crate) struct PlaylistRow {
+struct PlaylistRow {
     id: Uuid,
     title: String,
     description: String,
-    tracks: Json<Vec<PlaylistTrack>>,
+    /// JSON.
+    tracks: String,
     created_at: DateTime<Utc>,
     edited_at: Option<DateTime<Utc>>,
     revision: i64,
 }
 from_row!(PlaylistRow { id, title, description, tracks, created_at, edited_at, revision });
 
-impl From<PlaylistRow> for Playlist {
-    fn from(row: PlaylistRow) -> Self {
-        let PlaylistRow { id, title, description, tracks: Json(tracks), created_at, edited_at, revision } = row;
-        let content = PlaylistContent { title, description, tracks };
-        Self { id: PlaylistId(id), created_at, edited_at, revision, content }
+impl TryFrom<PlaylistRow> for Playlist {
+    type Error = StoreError;
+
+    fn try_from(row: PlaylistRow) -> Result<Self, StoreError> {
+        let PlaylistRow { id, title, description, tracks, created_at, edited_at, revision } = row;
+        let content = PlaylistContent { title, description, tracks: decoded(&tracks)? };
+        Ok(Self { id: PlaylistId(id), created_at, edited_at, revision, content })
     }
 }
 
@@ -107,18 +110,6 @@ impl From<LineRow> for PlaylistLine {
     }
 }
 
-macro_rules! lines {
-    ($length:literal) => {
-        concat!(
-            "SELECT id, title, description, created_at, edited_at, ",
-            $length,
-            " AS n_tracks FROM playlists WHERE user_id = $1 AND deleted_at IS NULL AND ($2 IS NULL OR (created_at, id) <
-                (SELECT created_at, id FROM playlists WHERE id = $2 AND user_id = $1))
-            ORDER BY created_at DESC, id DESC LIMIT $3"
-        )
-    };
-}
-
 impl Store {
     /// A page of lines, newest first.
     pub async fn playlist_lines(
@@ -127,10 +118,11 @@ impl Store {
         after: Option<PlaylistId>,
         limit: u32,
     ) -> Result<PlaylistPage, StoreError> {
-        const SQLITE: &str = lines!("json_array_length(tracks)");
-        const POSTGRES: &str = lines!("jsonb_array_length(tracks)::BIGINT");
-        let sql = self.in_dialect(SQLITE, POSTGRES);
-        let query = self.read(sql).bind(owner.as_str()).bind(after.map(|id| id.0)).bind(i64::from(limit) + 1);
+        const SQL: &str = "SELECT id, title, description, created_at, edited_at, n_tracks FROM playlists
+            WHERE user_id = $1 AND deleted_at IS NULL AND ($2 IS NULL OR (created_at, id) <
+                (SELECT created_at, id FROM playlists WHERE id = $2 AND user_id = $1))
+            ORDER BY created_at DESC, id DESC LIMIT $3";
+        let query = self.read(SQL).bind(owner.as_str()).bind(after.map(|id| id.0)).bind(i64::from(limit) + 1);
         let mut rows: Vec<LineRow> = query.fetch_all().await?;
         let has_more = rows.len() > limit as usize;
         rows.truncate(limit as usize);
@@ -139,10 +131,13 @@ impl Store {
     }
 
     pub async fn playlist(&self, owner: &UserId, id: PlaylistId) -> Result<Playlist, StoreError> {
-        const SQL: &str = "SELECT id, title, description, tracks, created_at, edited_at, revision FROM playlists
-            WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
+        const SQL: &str = "SELECT id, title, description, created_at, edited_at, revision,
+                CASE WHEN tracks_id IS NULL THEN CAST(tracks AS TEXT) ELSE
+                    (SELECT string_agg(body, '' ORDER BY number) FROM long_text_parts WHERE text_id = tracks_id)
+                END AS tracks
+            FROM playlists WHERE id = $1 AND user_id = $2 AND deleted_at IS NULL";
         let row: Option<PlaylistRow> = self.read(SQL).bind(id.0).bind(owner.as_str()).fetch_optional().await?;
-        row.map(Playlist::from).ok_or(StoreError::NotFound)
+        row.ok_or(StoreError::NotFound)?.try_into()
     }
 
     /// The paths of the user's files of these recordings. A recording without a file is left out.

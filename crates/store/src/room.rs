@@ -50,6 +50,20 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Refuses another conversation to a user who has `most`. 0: no limit.
+    pub async fn check_conversations(&self, owner: &UserId, most: u32) -> Result<(), StoreError> {
+        const SQL: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM conversations WHERE user_id = $1 LIMIT $2) AS few";
+        let (n_rows,): (i64,) = self.read(SQL).bind(owner.as_str()).bind(i64::from(most)).fetch_one().await?;
+        if most > 0 && n_rows >= i64::from(most) {
+            return Err(StoreError::Conflict(
+                "You have as many conversations as this server allows. Delete some and empty the trash.",
+            ));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

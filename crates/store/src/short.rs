@@ -7,6 +7,7 @@
 use std::{
     future::Future,
     ops::{Deref, DerefMut},
+    panic::Location,
     sync::{
         Arc,
         atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -72,8 +73,10 @@ pub(crate) struct Paces {
     pub(crate) entries: Pace,
     pub(crate) steps: Pace,
     pub(crate) documents: Pace,
+    pub(crate) texts: Pace,
     place: Arc<Semaphore>,
     longest_us: AtomicU64,
+    n_ended: AtomicU64,
     /// The following times are microseconds since this one.
     start: Instant,
     /// 0: no turn has written anything.
@@ -88,8 +91,10 @@ impl Default for Paces {
             entries: Pace::default(),
             steps: Pace::default(),
             documents: Pace::default(),
+            texts: Pace::default(),
             place: Arc::new(Semaphore::new(1)),
             longest_us: AtomicU64::default(),
+            n_ended: AtomicU64::default(),
             start: Instant::now(),
             turn_wrote_us: AtomicU64::default(),
             paused_until_us: AtomicU64::default(),
@@ -105,6 +110,7 @@ impl Paces {
     /// A transaction of long work has ended that held the writer for this long.
     fn ended(&self, held: Duration) {
         self.longest_us.fetch_max(micros(held), Ordering::Relaxed);
+        self.n_ended.fetch_add(1, Ordering::Relaxed);
         let (now, wrote_us) = (self.start.elapsed(), self.turn_wrote_us.load(Ordering::Relaxed));
         let is_turn_running = wrote_us > 0 && now < Duration::from_micros(wrote_us) + RUNS_FOR;
         let pause = if is_turn_running { (held * PAUSE).min(LONGEST_PAUSE) } else { Duration::ZERO };
@@ -125,6 +131,8 @@ fn micros(duration: Duration) -> u64 {
 pub(crate) struct ShortTx {
     tx: Tx,
     began: Instant,
+    /// The line of code that began it, for the log.
+    by: &'static Location<'static>,
     paces: Arc<Paces>,
     _place: Option<OwnedSemaphorePermit>,
 }
@@ -150,7 +158,7 @@ impl ShortTx {
         let held = self.began.elapsed();
         if held > LIMIT {
             let committed = held.saturating_sub(wrote);
-            tracing::debug!(?wrote, ?committed, "a transaction of a long task held the writer for too long");
+            tracing::debug!(by = %self.by, ?wrote, ?committed, "a transaction of a long task held the writer for too long");
         }
         self.paces.ended(held);
         Ok(())
@@ -159,18 +167,22 @@ impl ShortTx {
 
 impl Store {
     /// Begins a transaction of a long task. On SQLite it waits until no other such transaction is open.
-    pub(crate) async fn begin_short(&self) -> Result<ShortTx, StoreError> {
-        let place = match &self.db {
-            Db::Sqlite { .. } => {
-                let place = self.paces.place.clone().acquire_owned().await.ok();
-                tokio::time::sleep(self.paces.pause_left()).await;
-                place
-            }
-            Db::Postgres { .. } => None,
-        };
-        // These tasks are repeated after a crash. The last commit of an import waits for the disk, and with it all before.
-        let tx = self.begin_with(Durability::Process).await?;
-        Ok(ShortTx { tx, began: Instant::now(), paces: self.paces.clone(), _place: place })
+    #[track_caller]
+    pub(crate) fn begin_short(&self) -> impl Future<Output = Result<ShortTx, StoreError>> + Send {
+        let by = Location::caller();
+        async move {
+            let place = match &self.db {
+                Db::Sqlite { .. } => {
+                    let place = self.paces.place.clone().acquire_owned().await.ok();
+                    tokio::time::sleep(self.paces.pause_left()).await;
+                    place
+                }
+                Db::Postgres { .. } => None,
+            };
+            // These tasks are repeated after a crash. The last commit of an import waits for the disk, and with it all before.
+            let tx = self.begin_with(Durability::Process).await?;
+            Ok(ShortTx { tx, began: Instant::now(), by, paces: self.paces.clone(), _place: place })
+        }
     }
 
     /// Runs the statements of a short transaction that has begun, and its commit. On SQLite they run on a thread of their own:
@@ -194,6 +206,12 @@ impl Store {
         tx.commit().await?;
         pace.learn(n_rows, wrote);
         Ok(())
+    }
+
+    /// How many transactions of long work have been committed since the start.
+    #[cfg(feature = "test-util")]
+    pub fn n_background_writes(&self) -> u64 {
+        self.paces.n_ended.load(Ordering::Relaxed)
     }
 
     /// The longest time that a transaction of an import or of enrichment has held the writer since the start.

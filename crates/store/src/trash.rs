@@ -118,7 +118,8 @@ impl Store {
         if n_erased == 0 {
             return Err(StoreError::NotFound);
         }
-        tx.commit().await
+        tx.commit().await?;
+        self.erase_unused_texts().await
     }
 
     /// Erases everything in the trash. Returns how many items.
@@ -127,6 +128,7 @@ impl Store {
         loop {
             let items = self.trash(owner, None, AT_ONCE).await?;
             if items.is_empty() {
+                self.erase_unused_texts().await?;
                 return Ok(n_erased);
             }
             let ids: Vec<Uuid> = items.iter().map(|item| item.id).collect();
@@ -151,13 +153,15 @@ impl Store {
         const CONVERSATIONS: &str = "DELETE FROM conversations WHERE id IN
             (SELECT id FROM conversations WHERE deleted_at < $1 LIMIT 5)";
         const TASKS: &str = "DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE deleted_at < $1 LIMIT 100)";
-        const PLAYLISTS: &str = "UPDATE playlists SET tracks = '[]', description = '', erased_at = $2 WHERE id IN
+        const PLAYLISTS: &str = "UPDATE playlists SET tracks = '[]', tracks_id = NULL, n_tracks = 0,
+            description = '', erased_at = $2 WHERE id IN
             (SELECT id FROM playlists WHERE deleted_at < $1 AND erased_at IS NULL LIMIT 10)";
         let now = self.clock.now();
         self.in_parts(CONVERSATIONS, |query| query.bind(now - KEPT)).await?;
         self.in_parts(TASKS, |query| query.bind(now - KEPT)).await?;
         self.in_parts(PLAYLISTS, |query| query.bind(now - KEPT).bind(now)).await?;
-        self.erase_expired_albums().await
+        self.erase_expired_albums().await?;
+        self.erase_unused_texts().await
     }
 }
 
@@ -191,7 +195,8 @@ async fn erase(tx: &mut Tx, owner: &UserId, ids: &[Uuid], at: DateTime<Utc>) -> 
 async fn erase_other(tx: &mut Tx, owner: &UserId, id: Uuid, at: DateTime<Utc>) -> Result<u64, StoreError> {
     const CONVERSATION: &str = "DELETE FROM conversations WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL";
     const TASK: &str = "DELETE FROM tasks WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL";
-    const PLAYLIST: &str = "UPDATE playlists SET tracks = '[]', description = '', erased_at = $3
+    const PLAYLIST: &str = "UPDATE playlists SET tracks = '[]', tracks_id = NULL, n_tracks = 0,
+        description = '', erased_at = $3
         WHERE id = $1 AND user_id = $2 AND deleted_at IS NOT NULL AND erased_at IS NULL";
     const UNDOS: &str = "DELETE FROM undos WHERE user_id = $1 AND object_id = $2";
     let mut n_erased = tx.query(CONVERSATION).bind(id).bind(owner.as_str()).execute().await?;

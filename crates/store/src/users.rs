@@ -89,6 +89,7 @@ const DELETE_OWNED: &[&str] = &[
     "DELETE FROM feedback WHERE user_id = $1",
     "DELETE FROM tasks WHERE user_id = $1",
     "DELETE FROM playlists WHERE user_id = $1",
+    "DELETE FROM long_texts WHERE user_id = $1",
     "DELETE FROM undos WHERE user_id = $1",
     "DELETE FROM library_album_tracks WHERE user_id = $1",
     "DELETE FROM library_albums WHERE user_id = $1",

@@ -100,6 +100,8 @@ pub struct Config {
     /// Of one address. None: no limit.
     pub connections_per_address: Option<NonZeroUsize>,
     pub trusted_proxies: Networks,
+    /// Of one user, with the trash. 0: no limit.
+    pub max_conversations: u32,
     /// Of one user. None: no limit, as for the one person of local mode.
     pub open_requests: Option<NonZeroUsize>,
     /// Of one user. None: no limit, as for the one person of local mode.
@@ -185,6 +187,7 @@ impl Config {
                 at_once: values.parsed("SEGUE_CONCURRENT_TURNS")?,
                 tokens_per_day: values.parsed("SEGUE_TOKENS_PER_DAY")?,
             },
+            max_conversations: values.parsed("SEGUE_MAX_CONVERSATIONS")?,
             open_requests: values.open_requests()?,
             requests_per_second: values.requests_per_second()?,
             background_tokens_per_day: values.parsed("SEGUE_BACKGROUND_TOKENS_PER_DAY")?,

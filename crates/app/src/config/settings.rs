@@ -148,6 +148,7 @@ const AFTER_PROVIDERS: &[Setting] = &[
     setting("SEGUE_MAX_STEPS", "5", "Maximum number of tool-calling rounds in a turn"),
     setting("SEGUE_RATE_PER_MINUTE", "20", "Turns that a user may start per minute; 0 = no limit"),
     setting("SEGUE_CONCURRENT_TURNS", "3", "Turns that a user may run at the same time; 0 = no limit"),
+    setting("SEGUE_MAX_CONVERSATIONS", "50000", "Conversations that a user may have, with the trash; 0 = no limit"),
     setting(
         "SEGUE_OPEN_REQUESTS",
         "64",

@@ -19,6 +19,8 @@ use store::{OwnCandidate, Visible};
 
 /// How long a search waits for the first tracks of a new index: an embedded index reads a sample in less than a second.
 const FILLS_WITHIN: Duration = Duration::from_secs(3);
+/// A playlist has thousands of tracks, and the document of a track has lyrics. Between two parts, other requests run.
+pub(crate) const LOOKED_UP_AT_ONCE: usize = 200;
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 impl Library {
@@ -118,6 +120,19 @@ impl Library {
 
     /// Tracks as results, with current flags.
     pub(crate) async fn track_results(
+        &self,
+        owner: &UserId,
+        timings: &Timings,
+        tracks: &[&Track],
+    ) -> Result<Vec<TrackResult>, Error> {
+        let mut results = Vec::with_capacity(tracks.len());
+        for part in tracks.chunks(LOOKED_UP_AT_ONCE) {
+            results.extend(self.some_results(owner, timings, part).await?);
+        }
+        Ok(results)
+    }
+
+    async fn some_results(
         &self,
         owner: &UserId,
         timings: &Timings,

@@ -16,8 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tracing::instrument;
 
-pub(crate) use self::known_steps::KnownSteps;
 use self::results::{AlbumResult, IndexedTrackResult, TrackResult, remembered};
+pub(crate) use self::{known_steps::KnownSteps, lookup::LOOKED_UP_AT_ONCE};
 pub use self::{
     merge::Rearranged,
     status::{IndexStatus, IngestStatus},

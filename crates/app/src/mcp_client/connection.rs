@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio::{process::Command, sync::Mutex, time::timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::bounded::BoundedClient;
 use crate::config::{McpServer, STARTED_BY_SEGUE};
 
 type Client = Arc<RunningService<RoleClient, ()>>;
@@ -99,6 +100,6 @@ impl Connection {
         }
         // A redirect could send the token to another host.
         let http = http_client::client_builder().redirect(reqwest::redirect::Policy::none()).build()?;
-        Ok(().serve(StreamableHttpClientTransport::with_client(http, config)).await?)
+        Ok(().serve(StreamableHttpClientTransport::with_client(BoundedClient(http), config)).await?)
     }
 }

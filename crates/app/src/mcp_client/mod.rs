@@ -1,6 +1,7 @@
 //! Tools of other MCP servers, as the operator allowed them. Their names start with the server's name, their output
 //! is marked as external, and they change nothing without the user's consent.
 
+mod bounded;
 mod connection;
 mod consent;
 

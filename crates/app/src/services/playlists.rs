@@ -100,6 +100,18 @@ impl Playlists {
         self.described(owner, &Timings::default(), self.get(owner, id).await?).await
     }
 
+    /// A playlist with its first tracks only.
+    #[instrument(name = "playlists.beginning", skip_all, fields(user.id = %owner, playlist.id = %playlist.id))]
+    pub(crate) async fn beginning(
+        &self,
+        owner: &UserId,
+        mut playlist: Playlist,
+        n_tracks: usize,
+    ) -> Result<PlaylistDetails, Error> {
+        playlist.content.tracks.truncate(n_tracks);
+        self.described(owner, &Timings::default(), playlist).await
+    }
+
     /// A playlist for export to players, spreadsheets and other services.
     #[instrument(name = "playlists.file", skip_all, fields(user.id = %owner, playlist.id = %id))]
     pub async fn file(&self, owner: &UserId, id: PlaylistId) -> Result<playlist_file::PlaylistContents, Error> {

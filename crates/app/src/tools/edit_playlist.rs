@@ -56,12 +56,14 @@ pub struct Output {
     title: String,
     track_count: usize,
     action: Action,
-    /// What was added, removed or moved.
+    /// What was added, removed or moved: the first 100.
     changed: Vec<ChangedTrack>,
     /// For `POST /api/undo/{id}`.
     undo_id: UndoId,
     #[serde(skip)]
     old_title: String,
+    #[serde(skip)]
+    n_changed: usize,
 }
 
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -78,7 +80,7 @@ impl Report for Output {
         let (title, old) = (&self.title, &self.old_title);
         let what = match self.changed.as_slice() {
             [one] => format!("'{}'", one.title),
-            several => counted(several.len(), "track"),
+            _ => counted(self.n_changed, "track"),
         };
         match self.action {
             Action::Rename => format!("Renamed '{old}' to '{title}'"),
@@ -91,12 +93,13 @@ impl Report for Output {
         }
     }
     fn count(&self) -> usize {
-        self.changed.len().max(1)
+        self.n_changed.max(1)
     }
 }
 
-/// How many tracks one call names.
+/// How many tracks one call names, and how many its output names: the names of 1,000 tracks can have megabytes.
 const MOST_NAMES: usize = 1000;
+const MOST_CHANGED: usize = 100;
 
 pub struct EditPlaylist {
     pub playlists: Playlists,
@@ -202,8 +205,10 @@ fn of_item(at: usize, item: &PlaylistTrack) -> ChangedTrack {
     ChangedTrack { title: item.track.title.clone(), artist: item.track.artist.clone(), position: at + 1 }
 }
 
-fn output(action: Action, before: Playlist, after: ChangedPlaylist, changed: Vec<ChangedTrack>) -> Output {
+fn output(action: Action, before: Playlist, after: ChangedPlaylist, mut changed: Vec<ChangedTrack>) -> Output {
     let ChangedPlaylist { playlist, undo_id } = after;
+    let n_changed = changed.len();
+    changed.truncate(MOST_CHANGED);
     Output {
         id: playlist.id,
         title: playlist.title,
@@ -211,6 +216,7 @@ fn output(action: Action, before: Playlist, after: ChangedPlaylist, changed: Vec
         action,
         changed,
         undo_id,
+        n_changed,
         old_title: before.content.title,
     }
 }

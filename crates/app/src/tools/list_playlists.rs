@@ -26,20 +26,29 @@ pub struct Input {
 
 #[derive(Serialize, JsonSchema)]
 pub struct Output {
-    /// Newest first; only the requested one, if any.
+    /// The newest 200, newest first; only the requested one, if any.
     playlists: Vec<PlaylistLine>,
-    /// In playing order; empty unless one playlist was requested.
+    /// The first 500, in playing order; empty unless one playlist was requested.
     tracks: Vec<PlaylistTrackResult>,
     #[serde(skip)]
     is_one: bool,
+    /// Of the requested playlist, or of all playlists.
+    #[serde(skip)]
+    n_all: usize,
 }
+
+/// How many playlists and how many tracks one call lists: the result is stored, and read again in later turns.
+const MOST_PLAYLISTS: usize = 200;
+const MOST_TRACKS: usize = 500;
 
 impl Report for Output {
     fn summary(&self) -> String {
+        let n_listed = self.count();
+        let cut = if n_listed < self.n_all { format!("; the first {n_listed} are listed") } else { String::new() };
         match self.playlists.first() {
-            Some(line) if self.is_one => format!("'{}' has {}", line.title, counted(self.tracks.len(), "track")),
+            Some(line) if self.is_one => format!("'{}' has {}{cut}", line.title, counted(self.n_all, "track")),
             None => "No playlists".into(),
-            Some(_) => counted(self.playlists.len(), "playlist"),
+            Some(_) => format!("{}{cut}", counted(self.n_all, "playlist")),
         }
     }
     fn count(&self) -> usize {
@@ -61,11 +70,16 @@ impl Tool for ListPlaylists {
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
         let mut playlists = all(&self.playlists, cx).await?;
         let name = input.playlist.filter(|name| !name.trim().is_empty());
-        let Some(name) = name else { return Ok(Output { playlists, tracks: Vec::new(), is_one: false }) };
-        let id = playlist_named(&self.playlists, cx, &name).await?.id;
-        let details = self.playlists.details(&cx.owner, id).await.map_err(tool_error)?;
+        let Some(name) = name else {
+            let n_all = playlists.len();
+            playlists.truncate(MOST_PLAYLISTS);
+            return Ok(Output { playlists, tracks: Vec::new(), is_one: false, n_all });
+        };
+        let playlist = playlist_named(&self.playlists, cx, &name).await?;
+        let (id, n_all) = (playlist.id, playlist.content.tracks.len());
+        let details = self.playlists.beginning(&cx.owner, playlist, MOST_TRACKS).await.map_err(tool_error)?;
         playlists.retain(|line| line.id == id);
-        Ok(Output { playlists, tracks: details.tracks, is_one: true })
+        Ok(Output { playlists, tracks: details.tracks, is_one: true, n_all })
     }
 
     fn for_model(output: &Value) -> Value {

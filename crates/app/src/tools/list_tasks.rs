@@ -22,15 +22,16 @@ pub struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// At most 500.
+    /// At most 500, and 512 KiB of texts.
     tasks: Vec<Task>,
     /// Set if there are more; `GET /api/tasks` has pages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     has_more: bool,
 }
 
-/// How many tasks one call lists. Each has up to 9 KB.
+/// How many tasks one call lists, and how many bytes of their texts.
 const MOST: u32 = 500;
+const MOST_BYTES: usize = 512 << 10;
 
 impl Report for Output {
     fn summary(&self) -> String {
@@ -58,8 +59,15 @@ impl Tool for ListTasks {
     type Output = Output;
 
     async fn call(&self, cx: &ToolContext, input: Input) -> Result<Output, ToolError> {
-        let (tasks, next) = self.tasks.page(&cx.owner, input.filter, MOST, None).await.map_err(tool_error)?;
-        Ok(Output { tasks, has_more: next.is_some() })
+        let (mut tasks, next) = self.tasks.page(&cx.owner, input.filter, MOST, None).await.map_err(tool_error)?;
+        let (n_tasks, mut n_bytes) = (tasks.len(), 0);
+        let fits = |task: &&Task| {
+            n_bytes += task.title.len() + task.description.len();
+            n_bytes <= MOST_BYTES
+        };
+        let n_fitting = tasks.iter().take_while(fits).count();
+        tasks.truncate(n_fitting);
+        Ok(Output { tasks, has_more: next.is_some() || n_fitting < n_tasks })
     }
 
     fn for_model(output: &Value) -> Value {

@@ -8,7 +8,10 @@ use store::TurnStore;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
-use super::{is_after, pause, rows::read};
+use super::{
+    is_after, pause,
+    rows::{one_output_each, read_without_outputs, with_outputs},
+};
 
 /// The delay before a failed read is repeated.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
@@ -27,7 +30,7 @@ pub(super) fn follow_saved(
         loop {
             // Checked before reading: events that are saved after this check are read in the next round.
             let still_runs = runs && store.is_running(turn).await.unwrap_or(true);
-            let (new, is_full) = match read(&*store, turn, position, ROWS_AT_ONCE).await {
+            let (new, is_full) = match read_without_outputs(&*store, turn, position, ROWS_AT_ONCE).await {
                 Ok((new, n_rows)) => {
                     let is_full = n_rows as i64 == ROWS_AT_ONCE && !new.is_empty();
                     (new, is_full)
@@ -43,8 +46,19 @@ pub(super) fn follow_saved(
             position += new.len() as i64;
             let is_over = new.last().is_some_and(|event| event.kind.is_last());
             let new: Vec<_> = new.into_iter().filter(|event| is_after(event, after)).collect();
-            if !new.is_empty() {
-                yield new;
+            for batch in one_output_each(&new) {
+                let complete = loop {
+                    match with_outputs(&*store, batch.to_vec()).await {
+                        Ok(batch) => break batch,
+                        Err(error) => {
+                            warn!(turn.id = %turn, "An output could not be read, trying again: {error}");
+                            if !pause(ASK_AGAIN_AFTER, &leaving).await {
+                                return;
+                            }
+                        }
+                    }
+                };
+                yield complete;
             }
             if is_over || (!still_runs && !is_full) {
                 return;

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     is_after,
-    rows::{is_only_text, last_row, next_row},
+    rows::{is_only_text, last_row, next_row, one_output_each},
 };
 
 /// How many events a reader takes at once: a reader that stalls holds no more than that.
@@ -315,8 +315,8 @@ impl LiveTurn {
             loop {
                 let n = *n_shown.borrow_and_update();
                 let end = n.min(position + EVENTS_AT_ONCE);
-                let new: Vec<_> = self.log().events[position..end].to_vec();
-                position = end;
+                let new: Vec<_> = one_output_each(&self.log().events[position..end]).next().unwrap_or_default().to_vec();
+                position += new.len();
                 let is_over = new.last().is_some_and(|event| event.kind.is_last());
                 let new: Vec<_> = new.into_iter().filter(|event| is_after(event, after)).collect();
                 if !new.is_empty() {

@@ -394,6 +394,36 @@ mod tests {
         assert_eq!(elsewhere, here);
     }
 
+    #[tokio::test]
+    async fn a_reader_takes_one_output_at_a_time() {
+        let store = Arc::new(MemoryTurnStore::default());
+        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
+        let owner = UserId::new("ann");
+        let started = start(&store, &owner).await;
+        let live = turns.begin(started.clone(), 1);
+        for _ in 0..3 {
+            let (id, input, name) = (engine::CallId::new(), Arc::new(serde_json::json!({})), "search".to_owned());
+            let call = engine::Call { id, owner: owner.clone(), message: Some(started.message), name, input };
+            live.begin_call(&*store, &call, "Search").await.unwrap();
+            let done = serde_json::json!({"summary": "s", "count": 1, "duration_ms": 1, "output": {"all": "x"}});
+            let done: Arc<engine::Done> = Arc::new(serde_json::from_value(done).unwrap());
+            store.finish_call(id, live.token, engine::Outcome::Done(done.clone())).await.unwrap();
+            live.publish(Kind::ToolDone { call: id, name: "search".into(), done });
+        }
+        live.save(&*store).await.unwrap();
+        let n_outputs = |batch: &Vec<Arc<Event>>| {
+            batch
+                .iter()
+                .filter(|event| matches!(&event.kind, Kind::ToolDone { done, .. } if !done.output.is_null()))
+                .count()
+        };
+        let here: Vec<_> = live.follow(0).take(3).collect().await;
+        let saved = follow_saved(store, started.turn, false, 0, CancellationToken::new());
+        let elsewhere: Vec<_> = saved.collect().await;
+        assert_eq!(here.iter().map(n_outputs).collect::<Vec<_>>(), [1, 1, 1], "of a live turn");
+        assert_eq!(elsewhere.iter().map(n_outputs).collect::<Vec<_>>(), [1, 1, 1], "of a saved one");
+    }
+
     /// The effect of a call to another server cannot be fenced, so the call must not be made.
     #[tokio::test]
     async fn a_node_that_lost_a_turn_begins_no_call_although_its_events_are_saved() {

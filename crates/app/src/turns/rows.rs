@@ -67,8 +67,34 @@ pub(crate) async fn read(
     position: i64,
     n_rows: i64,
 ) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
+    let (events, n_rows) = read_without_outputs(store, turn, position, n_rows).await?;
+    Ok((with_outputs(store, events).await?, n_rows))
+}
+
+pub(super) async fn read_without_outputs(
+    store: &dyn TurnStore,
+    turn: TurnId,
+    position: i64,
+    n_rows: i64,
+) -> Result<(Vec<Arc<Event>>, usize), StoreError> {
     let rows = store.events_from(turn, position, n_rows).await?;
-    let mut events = from_rows(&rows);
+    Ok((from_rows(&rows), rows.len()))
+}
+
+/// The events in batches with one output each at most: an output has up to 1 MiB, and a reader that stalls holds a batch.
+pub(super) fn one_output_each(events: &[Arc<Event>]) -> impl Iterator<Item = &[Arc<Event>]> {
+    events.split_inclusive(|event| has_output(event))
+}
+
+fn has_output(event: &Event) -> bool {
+    matches!(event.kind, Kind::ToolDone { .. })
+}
+
+/// Events with the outputs of their calls.
+pub(super) async fn with_outputs(
+    store: &dyn TurnStore,
+    mut events: Vec<Arc<Event>>,
+) -> Result<Vec<Arc<Event>>, StoreError> {
     for event in &mut events {
         // Logs of earlier versions contain the outputs.
         if let Kind::ToolDone { call, done, .. } = &event.kind
@@ -78,7 +104,7 @@ pub(crate) async fn read(
             *event = Arc::new(with_output(event, done, Arc::new(output)));
         }
     }
-    Ok((events, rows.len()))
+    Ok(events)
 }
 
 /// The events of rows, without the outputs of calls. A row that cannot be parsed was written by a newer version; it and all later rows are ignored.

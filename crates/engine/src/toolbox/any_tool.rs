@@ -12,7 +12,7 @@ use super::{
     spec::{output_with_references, spec},
 };
 use crate::{
-    Report, Tool, ToolContext, ToolError, ToolSpec,
+    Effect, Report, Tool, ToolContext, ToolError, ToolSpec,
     external::{External, ExternalOutput},
     untrusted,
 };
@@ -54,6 +54,33 @@ impl Reported {
             timings,
             was_retried,
         }
+    }
+}
+
+/// An output is kept in the journal, in the log and in the message, and its readers hold it in memory.
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
+
+fn check_size(output: &Value) -> Result<(), ToolError> {
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, output).map_err(anyhow::Error::from)?;
+    if counter.0 > MAX_OUTPUT_BYTES {
+        let (n_kib, most) = (counter.0 >> 10, MAX_OUTPUT_BYTES >> 10);
+        return Err(ToolError::BadInput(format!("The result has {n_kib} KiB, and at most {most} KiB. Ask for less.")));
+    }
+    Ok(())
+}
+
+/// Counts bytes.
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -99,6 +126,10 @@ impl<T: Tool> AnyTool for Typed<T> {
             let output = self.tool.call(cx, Self::parse(input)?).await?;
             let (summary, count) = (output.summary(), output.count());
             let output = serde_json::to_value(&output).map_err(anyhow::Error::from)?;
+            // The effect of a tool that changes something is committed; each of them limits its output.
+            if T::EFFECT == Effect::Reads {
+                check_size(&output)?;
+            }
             Ok(Reported { summary: untrusted::without_nul(&summary), count, output: untrusted::storable(output) })
         })
     }
@@ -145,5 +176,18 @@ impl AnyTool for External {
 
     fn for_model(&self, output: &Value) -> Value {
         output.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_has_at_most_one_mebibyte() {
+        let output = |n_bytes: usize| json!({"tracks": "x".repeat(n_bytes - r#"{"tracks":""}"#.len())});
+        assert!(check_size(&output(MAX_OUTPUT_BYTES)).is_ok());
+        let Err(ToolError::BadInput(error)) = check_size(&output(MAX_OUTPUT_BYTES + 1024)) else { panic!("too long") };
+        assert_eq!(error, "The result has 1025 KiB, and at most 1024 KiB. Ask for less.");
     }
 }

@@ -5,18 +5,25 @@ use app::services::{
     undo::{UndoId, Undone},
 };
 
-use super::{playlists::PlaylistPath, prelude::*};
+use super::{
+    playlists::{PlaylistPath, changed},
+    prelude::*,
+};
 
 pub(super) fn routes() -> Routes {
     Routes::new()
         .api_route(
             "/api/playlists/{playlist_id}/tracks",
-            put_with(arrange, |op| op.summary("Reorder or replace the tracks of a playlist"))
-                .post_with(add, |op| op.summary("Add tracks to a playlist")),
+            put_with(arrange, |op| {
+                op.summary("Reorder or replace the tracks of a playlist").response::<200, Json<ChangedPlaylist>>()
+            })
+            .post_with(add, |op| op.summary("Add tracks to a playlist").response::<200, Json<ChangedPlaylist>>()),
         )
         .api_route(
             "/api/playlists/{playlist_id}/tracks/{item_id}",
-            delete_with(remove, |op| op.summary("Remove a track from a playlist")),
+            delete_with(remove, |op| {
+                op.summary("Remove a track from a playlist").response::<200, Json<ChangedPlaylist>>()
+            }),
         )
         .api_route(
             "/api/undo/{undo_id}",
@@ -40,8 +47,8 @@ async fn arrange(
     caller: Caller,
     Path(path): Path<PlaylistPath>,
     Json(arrangement): Json<Arrangement>,
-) -> Result<Json<ChangedPlaylist>> {
-    Ok(Json(state.app.playlists().arrange(&caller.id, path.playlist_id, arrangement).await?))
+) -> Result<Response> {
+    Ok(changed(StatusCode::OK, &state.app.playlists().arrange(&caller.id, path.playlist_id, arrangement).await?))
 }
 
 async fn add(
@@ -49,12 +56,13 @@ async fn add(
     caller: Caller,
     Path(path): Path<PlaylistPath>,
     Json(additions): Json<Additions>,
-) -> Result<Json<ChangedPlaylist>> {
-    Ok(Json(state.app.playlists().add(&caller.id, path.playlist_id, additions).await?))
+) -> Result<Response> {
+    Ok(changed(StatusCode::OK, &state.app.playlists().add(&caller.id, path.playlist_id, additions).await?))
 }
 
-async fn remove(State(state): Shared, caller: Caller, Path(path): Path<ItemPath>) -> Result<Json<ChangedPlaylist>> {
-    Ok(Json(state.app.playlists().remove(&caller.id, path.playlist_id, &[path.item_id]).await?))
+async fn remove(State(state): Shared, caller: Caller, Path(path): Path<ItemPath>) -> Result<Response> {
+    let after = state.app.playlists().remove(&caller.id, path.playlist_id, &[path.item_id]).await?;
+    Ok(changed(StatusCode::OK, &after))
 }
 
 async fn undo(State(state): Shared, caller: Caller, Path(path): Path<UndoPath>) -> Result<Json<Undone>> {

@@ -20,7 +20,9 @@ pub(super) fn routes() -> Routes {
                 op.summary("A playlist, or with `format` the playlist as a file")
                     .response::<200, Json<PlaylistDetails>>()
             })
-            .patch_with(change, |op| op.summary("Rename or describe a playlist"))
+            .patch_with(change, |op| {
+                op.summary("Rename or describe a playlist").response::<200, Json<ChangedPlaylist>>()
+            })
             .delete_with(delete, |op| op.summary("Delete a playlist")),
         )
         .api_route(
@@ -69,13 +71,25 @@ async fn list(State(state): Shared, caller: Caller, Query(query): Query<ListQuer
     Ok(Json(PlaylistList { playlists: page.playlists, next: page.next }))
 }
 
-async fn create(
-    State(state): Shared,
-    caller: Caller,
-    Json(new): Json<NewPlaylist>,
-) -> Result<(StatusCode, Json<ChangedPlaylist>)> {
-    Ok((StatusCode::CREATED, Json(state.app.playlists().create(&caller.id, new).await?)))
+async fn create(State(state): Shared, caller: Caller, Json(new): Json<NewPlaylist>) -> Result<Response> {
+    Ok(changed(StatusCode::CREATED, &state.app.playlists().create(&caller.id, new).await?))
 }
+
+/// A playlist after a change.
+pub(super) fn changed(status: StatusCode, changed: &ChangedPlaylist) -> Response {
+    (status, encoded(changed.playlist.tracks.len(), changed)).into_response()
+}
+
+/// JSON of a playlist. A long one is encoded beside the other requests of this thread.
+fn encoded(n_tracks: usize, playlist: &(impl Serialize + Sync)) -> Response {
+    match background::aside(n_tracks > LONG, || serde_json::to_vec(playlist)) {
+        Ok(json) => ([(header::CONTENT_TYPE, "application/json")], json).into_response(),
+        Err(_) => ApiError::internal().into_response(),
+    }
+}
+
+/// Takes about a millisecond to encode.
+const LONG: usize = 1000;
 
 async fn open(
     State(state): Shared,
@@ -85,7 +99,8 @@ async fn open(
 ) -> Result<Response> {
     let (playlists, id) = (state.app.playlists(), path.playlist_id);
     let Some(format) = query.format else {
-        return Ok(Json(playlists.details(&caller.id, id).await?).into_response());
+        let playlist = playlists.details(&caller.id, id).await?;
+        return Ok(encoded(playlist.tracks.len(), &playlist));
     };
     let playlist = playlists.file(&caller.id, id).await?;
     let format = Format::named(&format)
@@ -99,7 +114,8 @@ fn as_file(playlist: &playlist_file::PlaylistContents, format: Format) -> Respon
         playlist.title.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
     let disposition = format!("attachment; filename=\"{}.{}\"", name.trim_matches('-'), format.extension());
     let headers = [(header::CONTENT_TYPE, format.media_type().to_owned()), (header::CONTENT_DISPOSITION, disposition)];
-    (headers, format.write(playlist)).into_response()
+    let file = background::aside(playlist.tracks.len() > LONG, || format.write(playlist));
+    (headers, file).into_response()
 }
 
 async fn change(
@@ -107,8 +123,8 @@ async fn change(
     caller: Caller,
     Path(path): Path<PlaylistPath>,
     Json(change): Json<PlaylistChange>,
-) -> Result<Json<ChangedPlaylist>> {
-    Ok(Json(state.app.playlists().change(&caller.id, path.playlist_id, change).await?))
+) -> Result<Response> {
+    Ok(changed(StatusCode::OK, &state.app.playlists().change(&caller.id, path.playlist_id, change).await?))
 }
 
 async fn delete(State(state): Shared, caller: Caller, Path(path): Path<PlaylistPath>) -> Result<StatusCode> {
@@ -121,10 +137,6 @@ async fn restore(State(state): Shared, caller: Caller, Path(path): Path<Playlist
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn duplicate(
-    State(state): Shared,
-    caller: Caller,
-    Path(path): Path<PlaylistPath>,
-) -> Result<(StatusCode, Json<ChangedPlaylist>)> {
-    Ok((StatusCode::CREATED, Json(state.app.playlists().duplicate(&caller.id, path.playlist_id).await?)))
+async fn duplicate(State(state): Shared, caller: Caller, Path(path): Path<PlaylistPath>) -> Result<Response> {
+    Ok(changed(StatusCode::CREATED, &state.app.playlists().duplicate(&caller.id, path.playlist_id).await?))
 }

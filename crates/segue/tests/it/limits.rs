@@ -50,6 +50,29 @@ async fn a_user_over_the_message_rate_is_limited_and_other_users_are_not() {
 }
 
 #[tokio::test]
+async fn a_user_with_the_most_conversations_starts_no_other_and_goes_on_with_those() {
+    let app = TestApp::shared(many(&says("hi"), 9), &[("SEGUE_MAX_CONVERSATIONS", "2")]).await;
+    let (ann, bob) = (app.person("ann"), app.person("bob"));
+    let first = ann.say("one").await;
+    ann.say("two").await;
+    let (status, body) = ann.answer(Method::POST, "/api/chat/stream", hello()).await;
+    assert_eq!(status, 409, "{body}");
+    assert!(
+        body["error"]["message"].as_str().unwrap().contains("as many conversations as this server allows"),
+        "{body}"
+    );
+    let conversation = &first[0]["conversationId"];
+    let on = json!({"message": "more", "conversationId": conversation});
+    assert_eq!(ann.request(Method::POST, "/api/chat/stream", Some(on)).await.status(), 200);
+    bob.say("one").await;
+    let path = format!("/api/conversations/{}", conversation.as_str().unwrap());
+    assert_eq!(ann.answer(Method::DELETE, &path, None).await.0, 204);
+    assert_eq!(ann.answer(Method::POST, "/api/chat/stream", hello()).await.0, 409, "the trash counts");
+    assert_eq!(ann.answer(Method::DELETE, "/api/trash", None).await.0, 204);
+    ann.say("three").await;
+}
+
+#[tokio::test]
 async fn the_limit_of_running_answers_holds_for_every_protocol_and_node() {
     let world = World::new().await;
     let settings = [("SEGUE_CONCURRENT_TURNS", "3")];

@@ -1,7 +1,7 @@
 //! Every route against every kind of caller. The routes come from the router itself: one without a row fails.
 
 mod people;
-mod things;
+pub(crate) mod things;
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -248,10 +248,17 @@ async fn check(app: &TestApp, row: &Row) -> String {
     format!("{nobody:<7} {expired:<8} {stranger:<9} {:<8} {}", missing.status, owner.status)
 }
 
-async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
-    let (method, path) = row.call.split_once(' ').expect("a method and a path");
-    let path = path
-        .replace("{conversation_id}", &things.conversation_id)
+/// A valid request for each route: method, path and body.
+pub(crate) fn requests(things: &Things) -> Vec<(String, String, Option<Value>)> {
+    let request = |row: &Row| {
+        let (method, path) = row.call.split_once(' ').expect("a method and a path");
+        (method.to_owned(), filled(path, things), (row.body)(things))
+    };
+    rows().iter().map(request).collect()
+}
+
+fn filled(path: &str, things: &Things) -> String {
+    path.replace("{conversation_id}", &things.conversation_id)
         .replace("{turn_id}", &things.turn_id)
         .replace("{task_id}", &things.task_id)
         .replace("{trash_id}", &things.trash_id)
@@ -267,7 +274,12 @@ async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
         .replace("{user_id}", &things.user_id)
         .replace("{id}", &things.conversation_id)
         .replace("{service}", "model")
-        .replace("{name}", "list_tasks");
+        .replace("{name}", "list_tasks")
+}
+
+async fn call(person: &Person<'_>, row: &Row, things: &Things) -> Response {
+    let (method, path) = row.call.split_once(' ').expect("a method and a path");
+    let path = filled(path, things);
     let path = if path == "/api/search" { format!("/api/search?q={}", CANARY.replace('-', "%20")) } else { path };
     person.request(Method::from_bytes(method.as_bytes()).unwrap(), &path, (row.body)(things)).await
 }

@@ -67,3 +67,17 @@ async fn list_tasks_lists_at_most_five_hundred_tasks() {
     let done = list("completed").await;
     assert_eq!((&done["summary"], done.get("hasMore")), (&"No tasks".into(), None));
 }
+
+#[tokio::test]
+async fn list_tasks_lists_at_most_half_a_mebibyte_of_texts() {
+    let app = TestApp::scripted([]).await;
+    let local = engine::UserId::new("local");
+    for _ in 0..80 {
+        let new = serde_json::json!({"title": "long", "description": "🎵".repeat(2000)});
+        app.app.tasks().add(&local, serde_json::from_value(new).unwrap()).await.unwrap();
+    }
+    let listed = app.answer(reqwest::Method::POST, "/api/tools/list_tasks", Some(serde_json::json!({}))).await.1;
+    let n_listed = listed["tasks"].as_array().unwrap().len();
+    assert!((60..70).contains(&n_listed) && listed["hasMore"] == true, "{n_listed} of 80 tasks with 8 KB each");
+    assert!(listed.to_string().len() < 600_000);
+}

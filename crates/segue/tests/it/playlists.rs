@@ -389,6 +389,14 @@ async fn a_playlist_has_at_most_ten_thousand_tracks_however_it_is_made() {
     let (status, refused) =
         stage.send(Method::POST, "/api/playlists", json!({"title": "x", "trackIds": too_many})).await;
     assert!(status == 400 && refused.to_string().contains("at most 10000 tracks"), "{refused}");
+    let (status, listed) = stage.tool("list_playlists", json!({"playlist": "Long"})).await;
+    assert_eq!((status, listed["tracks"].as_array().unwrap().len()), (200, 500), "a result is not megabytes long");
+    assert_eq!(listed["summary"], "'Long' has 10000 tracks; the first 500 are listed");
+    let names: Vec<String> = (1..=200).map(|n| n.to_string()).collect();
+    let (status, removed) =
+        stage.tool("edit_playlist", json!({"playlist": "Long", "action": "remove", "tracks": names})).await;
+    assert_eq!((status, removed["changed"].as_array().unwrap().len()), (200, 100), "{}", removed["summary"]);
+    assert_eq!((&removed["summary"], &removed["trackCount"]), (&json!("Removed 200 tracks from 'Long'"), &json!(9800)));
     let names: Vec<String> = (0..1001).map(|n| n.to_string()).collect();
     let (status, refused) =
         stage.tool("edit_playlist", json!({"playlist": "Long", "action": "remove", "tracks": names})).await;

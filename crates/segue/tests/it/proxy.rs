@@ -1,52 +1,79 @@
-//! The shipped proxy configuration with the real HAProxy: requests that had an effect are not repeated, others are.
+//! The shipped proxy configuration with the real HAProxy, and nodes with accounts: requests that had an effect are not repeated,
+//! others are.
 
 use std::process::Stdio;
 
 use doubles::model::{Fault, Scenario, Step};
-use serde_json::json;
-use tempfile::TempDir;
+use reqwest::{Response, StatusCode};
+use serde_json::{Value, json};
 use tokio::{
     net::{TcpListener, TcpStream},
     process::{Child, Command},
 };
 
-use crate::support::{Process, Upstream, World};
+use crate::support::{Process, Stream, Upstream, World, command, command_with_input, http};
 
-const CONFIG: &str = include_str!("../../../../deploy/haproxy.cfg");
+/// The file itself, unchanged: its addresses come from the environment.
+const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/haproxy.cfg");
 const HAPROXY: &str = "/usr/sbin/haproxy";
 
-/// HAProxy in front of two nodes, with the shipped configuration.
-struct Proxy {
-    url: String,
-    _child: Child,
-    _folder: TempDir,
+/// Nodes behind the shipped proxy, which they trust, and the token of a user.
+struct Installation {
+    one: Process,
+    /// Only runs.
+    _two: Process,
+    proxy: String,
+    token: String,
+    _haproxy: Child,
 }
 
-impl Proxy {
-    async fn start(nodes: [&Process; 2]) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
-        let address = |node: &Process| node.url.trim_start_matches("http://").to_owned();
-        let config = CONFIG
-            // These nodes run in local mode, which rejects forwarded requests and HTTP/1.0.
-            .replace("option forwardfor", "")
-            .replace(
-                "http-check expect",
-                "http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host 127.0.0.1\n    http-check expect",
-            )
-            .replace("bind :8080", &format!("bind 127.0.0.1:{port}"))
-            .replace("segue-1:8080", &address(nodes[0]))
-            .replace("segue-2:8080", &address(nodes[1]));
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join("haproxy.cfg");
-        std::fs::write(&path, config).unwrap();
-        let child =
-            Command::new(HAPROXY).arg("-db").arg("-f").arg(path).stderr(Stdio::null()).kill_on_drop(true).spawn();
-        let child = child.expect("HAProxy is installed by 'make setup-test'");
-        while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
-            tokio::task::yield_now().await;
-        }
-        Self { url: format!("http://127.0.0.1:{port}"), _child: child, _folder: folder }
+impl Installation {
+    async fn start(world: &World, upstream: &Upstream) -> Self {
+        let own = [("SEGUE_AUTH", "accounts"), ("SEGUE_TRUSTED_PROXIES", "127.0.0.1"), ("SEGUE_CONCURRENT_TURNS", "0")];
+        let own = own.map(|(name, value)| (name, value.to_owned()));
+        let settings: Vec<_> = upstream.settings().into_iter().chain(own).collect();
+        let (one, two) = (Process::start(world, &settings).await, Process::start(world, &settings).await);
+        let add = command_with_input(world, &settings, &["user", "add", "Ann"], "correct horse battery\n");
+        let (code, _, error) = add.await;
+        assert_eq!(code, 0, "{error}");
+        let (_, token, _) = command(world, &settings, &["token", "Ann"]).await;
+        let (proxy, haproxy) = haproxy([&one, &two]).await;
+        Self { one, _two: two, proxy, token: token.trim().to_owned(), _haproxy: haproxy }
     }
+
+    async fn post(&self, url: &str, path: &str, body: &Value) -> Response {
+        http().post(format!("{url}{path}")).bearer_auth(&self.token).json(body).send().await.unwrap()
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        let sent = http().get(format!("{}{path}", self.one.url)).bearer_auth(&self.token).send().await.unwrap();
+        assert_eq!(sent.status(), StatusCode::OK, "{path}");
+        sent.json().await.unwrap()
+    }
+
+    /// A request through the proxy, once the proxy has checked that a node is ready.
+    async fn post_when_ready(&self, path: &str, body: &Value) -> Response {
+        loop {
+            let sent = self.post(&self.proxy, path, body).await;
+            if sent.status() != StatusCode::SERVICE_UNAVAILABLE {
+                return sent;
+            }
+        }
+    }
+}
+
+/// HAProxy in front of two nodes, and its URL.
+async fn haproxy(nodes: [&Process; 2]) -> (String, Child) {
+    let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+    let [one, two] = nodes.map(|node| node.url.trim_start_matches("http://"));
+    let mut command = Command::new(HAPROXY);
+    command.args(["-db", "-f", CONFIG]).env("SEGUE_BIND", format!("127.0.0.1:{port}"));
+    command.env("SEGUE_NODE_1", one).env("SEGUE_NODE_2", two).stderr(Stdio::null()).kill_on_drop(true);
+    let child = command.spawn().expect("HAProxy is installed by 'make setup-test'");
+    while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    (format!("http://127.0.0.1:{port}"), child)
 }
 
 /// A model that calls `add_task` and answers the next request with "overloaded".
@@ -58,39 +85,28 @@ async fn model_that_fails_after_a_call() -> Upstream {
 #[tokio::test]
 async fn a_request_whose_tool_has_acted_is_not_repeated_by_the_shipped_proxy() {
     let (world, model) = (World::new().await, model_that_fails_after_a_call().await);
-    let settings = model.settings();
-    let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
-    let proxy = Proxy::start([&one, &two]).await;
-    let client = reqwest::Client::new();
-    // HAProxy checks `/readyz` before it sends a request to a node.
-    let body = json!({"message": "milk"});
-    let response = loop {
-        // Local mode accepts requests for loopback hosts only, and the proxy adds forwarding headers.
-        let sent = client.post(format!("{}/api/local/chat", proxy.url)).json(&body).send().await.unwrap();
-        if sent.status() != 503 {
-            break sent;
-        }
-    };
-    assert_eq!(response.status(), 502, "{}", response.text().await.unwrap());
-    let tasks = one.get("/api/tasks").await;
+    let ann = Installation::start(&world, &model).await;
+    let id = ann.get("/api/me").await["id"].as_str().unwrap().to_owned();
+    let response = ann.post_when_ready(&format!("/api/{id}/chat"), &json!({"message": "milk"})).await;
+    assert_eq!(response.status(), StatusCode::BAD_GATEWAY, "{}", response.text().await.unwrap());
+    let tasks = ann.get("/api/tasks").await;
     assert_eq!(tasks["tasks"].as_array().unwrap().len(), 1, "the task is added once: {tasks}");
 }
 
 #[tokio::test]
 async fn a_request_to_a_draining_node_goes_to_the_other() {
     let (upstream, world) = (Upstream::start(std::time::Duration::from_millis(20), 100).await, World::new().await);
-    let settings = upstream.settings();
-    let (one, two) = (Process::start(&world, &settings).await, Process::start(&world, &settings).await);
-    let proxy = Proxy::start([&one, &two]).await;
+    let ann = Installation::start(&world, &upstream).await;
+    assert_eq!(ann.post_when_ready("/api/tasks", &json!({"title": "ready"})).await.status(), StatusCode::CREATED);
     // A running turn delays the end of the node.
-    let mut stream = one.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let body = json!({"message": "a task", "agent": "tasks"});
+    let mut stream = Stream::new(ann.post(&ann.one.url, "/api/chat/stream", &body).await);
     stream.next().await.unwrap();
-    one.send_sigterm().await;
-    while one.ask("/readyz").await.1["ready"] == true {}
+    ann.one.send_sigterm().await;
+    while ann.one.ask("/readyz").await.1["ready"] == true {}
     for n in 0..4 {
         let body = json!({"message": format!("task {n}"), "agent": "tasks"});
-        let sent = reqwest::Client::new().post(format!("{}/api/chat/stream", proxy.url)).json(&body).send().await;
-        let sent = sent.unwrap();
-        assert_eq!(sent.status(), 200, "request {n}: {}", sent.text().await.unwrap());
+        let sent = ann.post(&ann.proxy, "/api/chat/stream", &body).await;
+        assert_eq!(sent.status(), StatusCode::OK, "request {n}: {}", sent.text().await.unwrap());
     }
 }

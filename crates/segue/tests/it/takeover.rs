@@ -95,6 +95,37 @@ async fn a_turn_that_is_taken_over_keeps_its_model() {
 }
 
 #[tokio::test]
+async fn what_a_reply_had_said_before_its_node_died_is_charged_to_its_user() {
+    const N_SEEN: usize = 200;
+    let (upstream, world) = (Upstream::start(Duration::from_millis(5), 300).await, World::new().await);
+    // Tokens are counted if they have a limit.
+    let settings = settings(&upstream, &[("SEGUE_TOKENS_PER_DAY", "1000000000")]);
+    let used = async |server: &Process| server.get("/api/usage").await["tokens"].as_u64().unwrap();
+    let server = Process::start(&world, &settings).await;
+    let mut stream = server.chat(json!({"message": "a task", "agent": "tasks"})).await;
+    let mut seen = Vec::new();
+    while seen.len() < N_SEEN {
+        seen.push(stream.next().await.unwrap());
+    }
+    let n_bytes =
+        |events: &[Value]| events.iter().filter_map(|event| event["content"].as_str()).map(str::len).sum::<usize>();
+    // The input of the reply that is cut stays charged.
+    let n_input = used(&server).await;
+    server.kill().await;
+    let server = Process::start(&world, &settings).await;
+    let turn = seen[0]["turnId"].as_str().unwrap().to_owned();
+    seen.extend(server.follow(&turn, seen.len() as u64).await.rest().await);
+    let end = seen.last().unwrap();
+    assert_eq!(end["stopReason"], "complete");
+    let reported = end["usage"]["inputTokens"].as_u64().unwrap() + end["usage"]["outputTokens"].as_u64().unwrap();
+    let n_charged =
+        used(&server).await.checked_sub(n_input + reported).expect("the other replies are charged") as usize;
+    // An estimate: four bytes a token. The node may have stored more than the reader saw, up to the end of the reply.
+    let expected = n_bytes(&seen[..N_SEEN]) / 4..=n_bytes(&seen) / 4;
+    assert!(expected.contains(&n_charged), "{n_charged} tokens, expected {expected:?}");
+}
+
+#[tokio::test]
 async fn a_turn_that_loses_its_node_a_third_time_is_closed() {
     let (upstream, world) = (Upstream::start(Duration::from_millis(20), 500).await, World::new().await);
     let settings = settings(&upstream, &[]);

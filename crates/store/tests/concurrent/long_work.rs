@@ -9,9 +9,10 @@ use uuid::Uuid;
 
 use crate::{import, stores, track};
 
-/// Adds tasks of another user until `work` has ended. Returns how many, and what the work returned.
-async fn beside<T>(store: &Store, work: impl Future<Output = Result<T, StoreError>>) -> (usize, T) {
-    let (count, mut written) = tokio::sync::watch::channel(0);
+/// Adds tasks of another user until `work` has ended. Returns in how many transactions the work was done, and what it returned. How
+/// many tasks were added in between depends on the machine.
+async fn beside<T>(store: &Store, work: impl Future<Output = Result<T, StoreError>>) -> (u64, T) {
+    let (count, mut written) = tokio::sync::watch::channel(0_usize);
     // A task of its own: statements of long work block the task that they belong to.
     let writes = tokio::spawn({
         let (store, bob) = (store.clone(), UserId::new("bob"));
@@ -23,11 +24,11 @@ async fn beside<T>(store: &Store, work: impl Future<Output = Result<T, StoreErro
             }
         }
     });
-    let n_before = *written.wait_for(|n| *n > 0).await.expect("tasks are added");
+    written.wait_for(|n| *n > 0).await.expect("tasks are added");
+    let n_before = store.n_background_writes();
     let done = work.await.expect("the work is done");
     writes.abort();
-    let n_after = *written.borrow();
-    (n_after - n_before, done)
+    (store.n_background_writes() - n_before, done)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -44,9 +45,9 @@ async fn another_user_writes_while_all_open_entries_are_searched_for_again() {
             playlists: &none,
         });
         import(&store, &ann, &tracks, open.collect()).await.expect("the import is kept");
-        let (n_written, n_entries) = beside(&store, store.retry_entries(&ann)).await;
+        let (n_transactions, n_entries) = beside(&store, store.retry_entries(&ann)).await;
         assert_eq!(n_entries, 3000);
-        assert!(n_written > 4, "{}: {n_written} tasks were added meanwhile", store.kind());
+        assert!(n_transactions >= 30, "{}: {n_transactions} transactions", store.kind());
     }
 }
 
@@ -60,8 +61,8 @@ async fn another_user_writes_while_the_trash_is_emptied() {
             let task = store.add_task(&ann, task, None).await.expect("the task is added");
             store.delete_task(&ann, TaskId(task.id), None).await.expect("the task is deleted");
         }
-        let (n_written, n_erased) = beside(&store, store.empty_trash(&ann)).await;
+        let (n_transactions, n_erased) = beside(&store, store.empty_trash(&ann)).await;
         assert_eq!(n_erased, 300);
-        assert!(n_written > 6, "{}: {n_written} tasks were added meanwhile", store.kind());
+        assert!(n_transactions >= 30, "{}: {n_transactions} transactions", store.kind());
     }
 }

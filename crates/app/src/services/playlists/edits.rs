@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     Error,
+    library::LOOKED_UP_AT_ONCE,
     services::{Origin, present},
 };
 use music::{
@@ -197,7 +198,7 @@ impl Playlists {
         &self,
         Origin { owner, call }: Origin<'_>,
         id: PlaylistId,
-        edit: impl Fn(&Playlist) -> Result<PlaylistContent, Error>,
+        edit: impl Fn(&Playlist) -> Result<PlaylistContent, Error> + Sync,
     ) -> Result<ChangedPlaylist, Error> {
         self.changed(owner, self.store.edit_playlist(owner, id, call, edit).await?).await
     }
@@ -209,7 +210,10 @@ impl Playlists {
 
     /// The tracks of these names, or an error with the unknown names.
     async fn all_known(&self, owner: &UserId, names: &[TrackRef]) -> Result<Vec<Track>, Error> {
-        let known = self.library.known(owner, &Timings::default(), names).await?;
+        let mut known = BTreeMap::new();
+        for part in names.chunks(LOOKED_UP_AT_ONCE) {
+            known.extend(self.library.known(owner, &Timings::default(), part).await?);
+        }
         let unknown: Vec<String> =
             names.iter().filter(|name| !known.contains_key(name)).map(TrackRef::to_string).collect();
         if !unknown.is_empty() {

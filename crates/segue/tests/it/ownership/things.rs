@@ -13,25 +13,30 @@ use crate::support::{Person, TestApp};
 
 /// Ids to put into paths and bodies.
 #[derive(Clone)]
-pub(super) struct Things {
-    pub(super) user_id: String,
-    pub(super) conversation_id: String,
-    pub(super) turn_id: String,
-    pub(super) message_id: String,
-    pub(super) task_id: String,
-    pub(super) trash_id: String,
-    pub(super) isrc: String,
-    pub(super) album_id: String,
-    pub(super) playlist_id: String,
-    pub(super) item_id: String,
-    pub(super) undo_id: String,
-    pub(super) entry_id: String,
-    pub(super) consent_id: String,
+pub(crate) struct Things {
+    pub(crate) user_id: String,
+    pub(crate) conversation_id: String,
+    pub(crate) turn_id: String,
+    pub(crate) message_id: String,
+    pub(crate) task_id: String,
+    pub(crate) trash_id: String,
+    pub(crate) isrc: String,
+    pub(crate) album_id: String,
+    pub(crate) playlist_id: String,
+    pub(crate) item_id: String,
+    pub(crate) undo_id: String,
+    pub(crate) entry_id: String,
+    pub(crate) consent_id: String,
 }
 
 /// A server with a test catalogue. Each row has its own users, so that what Bob adds to his library in one row is not
 /// taken for Ann's in the next.
 pub(super) async fn shared_app() -> (TestApp, Running) {
+    shared_app_with(&[]).await
+}
+
+/// The same, with further settings.
+pub(crate) async fn shared_app_with(more: &[(&'static str, &str)]) -> (TestApp, Running) {
     let tidal = serve(TidalDouble::new(fiction::world(), Limits::GENEROUS).router()).await.unwrap();
     let (api, auth) = (format!("http://{}/v2", tidal.addr), format!("http://{}/v1", tidal.addr));
     let settings = [
@@ -40,14 +45,14 @@ pub(super) async fn shared_app() -> (TestApp, Running) {
         ("TIDAL_API_URL", api.as_str()),
         ("TIDAL_AUTH_URL", auth.as_str()),
     ];
-    let app = TestApp::shared([], &settings).await;
+    let app = TestApp::shared([], &[&settings, more].concat()).await;
     app.app.start_ingestion().await.unwrap();
     app.app.library().load_sample(&app::Operator::of_this_machine(), &UserId::new("someone")).await.unwrap();
     app.app.catch_up().await.unwrap();
     (app, tidal)
 }
 
-pub(super) async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
+pub(crate) async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
     app.model.play([says(CANARY)]);
     let frames = person.say(CANARY).await;
     let made = async |path: &str, body: Value| {
@@ -84,7 +89,7 @@ pub(super) async fn things_of(app: &TestApp, person: &Person<'_>) -> Things {
 }
 
 /// A consent question to this user, as a row: this server has no MCP server whose tools ask for consent.
-pub(super) async fn ask_consent(app: &TestApp, things: &Things) {
+pub(crate) async fn ask_consent(app: &TestApp, things: &Things) {
     let (id, conversation) = (app.world.id(&things.consent_id), app.world.id(&things.conversation_id));
     let user = &things.user_id;
     let sql = format!(
@@ -103,13 +108,13 @@ pub(super) fn playlist(title: &str) -> Value {
 /// Everything a caller can see of a response, except the date.
 #[derive(Debug, PartialEq)]
 pub(super) struct Seen {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: String,
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
 }
 
 impl Seen {
-    pub(super) async fn of(response: Response) -> Self {
+    pub(crate) async fn of(response: Response) -> Self {
         let headers = response.headers().iter().filter(|(name, _)| *name != "date");
         let mut headers: Vec<_> =
             headers.map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned())).collect();

@@ -92,12 +92,12 @@ impl<K: Ord + Clone> Candidates<K> {
     fn in_order<'c>(
         &'c self,
         tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
-        limit: usize,
-        (is_typed, is_by_score): (bool, bool),
+        plan: &SearchPlan,
+        is_typed: bool,
     ) -> Vec<Ranked<&'c K>> {
-        let mut ranked = self.scored(tracks, limit, is_typed);
+        let mut ranked = self.scored(tracks, plan, is_typed);
         let weights = Weights::of(self.judge.n_terms());
-        if !is_by_score {
+        if !plan.by_score {
             reorder(&mut ranked, weights);
         }
         ranked
@@ -107,11 +107,15 @@ impl<K: Ord + Clone> Candidates<K> {
     pub(crate) fn scored<'c>(
         &'c self,
         tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
-        limit: usize,
+        plan: &SearchPlan,
         is_typed: bool,
     ) -> Vec<Ranked<&'c K>> {
-        let judged: Vec<Judged<'c, K>> =
-            self.judged(limit).filter_map(|one| Some(self.judge_one(one, tracks.get(&one.0)?, is_typed))).collect();
+        let judge = |one: &'c (K, Evidence, f32)| {
+            let read = tracks.get(&one.0)?;
+            let judged = self.judge_one(one, read, is_typed);
+            Some(Judged { signals: judged.signals.tasted(&plan.taste, &read.track.artist), ..judged })
+        };
+        let judged: Vec<Judged<'c, K>> = self.judged(plan.limit).filter_map(judge).collect();
         let most = |of: fn(&Judged<K>) -> f32| judged.iter().map(of).fold(0.0, f32::max);
         let best_sum = most(|judged| judged.sum);
         // All are lifted alike, so that the order stays and only what is nearly as good as the best matches beside it.
@@ -164,14 +168,13 @@ pub(crate) fn of_one_message<K>(mut wordings: Vec<Candidates<K>>) -> Vec<Candida
 pub(crate) fn merged<'c, K: Ord + Clone + std::hash::Hash>(
     wordings: &'c [Candidates<K>],
     tracks: &'c BTreeMap<K, Arc<ReadTrack>>,
-    limit: usize,
-    is_by_score: bool,
+    plan: &SearchPlan,
 ) -> BTreeMap<&'c K, (Ranked<&'c K>, &'static Weights)> {
     let mut best: BTreeMap<&K, (Ranked<&K>, &Weights)> = BTreeMap::new();
     for (at, wording) in wordings.iter().enumerate() {
         let weight = if at == 0 { 1.0 } else { REWORDED * wording.trust_beside(&wordings[0]) };
         let weights = Weights::of(wording.judge.n_terms());
-        for mut ranked in wording.in_order(tracks, limit, (at == 0, is_by_score)) {
+        for mut ranked in wording.in_order(tracks, plan, at == 0) {
             ranked.scored.score *= weight;
             let known = best.entry(ranked.scored.key).or_insert((ranked, weights));
             let similarity = known.0.scored.similarity.max(ranked.scored.similarity);
@@ -190,9 +193,9 @@ pub(crate) fn found<K: Ord + Clone + std::hash::Hash>(
     tracks: &BTreeMap<K, Arc<ReadTrack>>,
     plan: &SearchPlan,
 ) -> SearchResults {
-    let SearchPlan { filter, limit, by_score, .. } = plan;
+    let SearchPlan { filter, limit, .. } = plan;
     let (limit, asked) = (*limit, plan.asked());
-    let ranked = merged(wordings, tracks, limit, *by_score);
+    let ranked = merged(wordings, tracks, plan);
     let scored: Vec<Scored<&K>> = ranked.values().map(|(ranked, _)| ranked.scored).collect();
     let total = scored.iter().filter(|scored| scored.score >= Hit::MATCHES_FROM).count();
     let n_candidates = wordings.iter().map(|wording| wording.ranked.len()).max().unwrap_or(0);
@@ -239,7 +242,8 @@ mod tests {
     }
 
     fn scores_of(wording: Candidates<u32>, tracks: &BTreeMap<u32, Arc<ReadTrack>>) -> BTreeMap<u32, f32> {
-        merged(&[wording], tracks, 10, true).into_iter().map(|(key, (ranked, _))| (*key, ranked.scored.score)).collect()
+        let plan = SearchPlan::new("", 10).by_score();
+        merged(&[wording], tracks, &plan).into_iter().map(|(key, (ranked, _))| (*key, ranked.scored.score)).collect()
     }
 
     #[test]

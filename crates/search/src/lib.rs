@@ -18,6 +18,7 @@ mod reference;
 mod said;
 pub mod signals;
 mod simd;
+mod taste;
 mod tokenizers;
 pub mod topic;
 mod track_words;
@@ -40,6 +41,7 @@ pub use live::{LiveIndex, Successor};
 pub use music::scope::{self, Scope};
 pub use qdrant::{QdrantIndex, QdrantSettings};
 pub use query::{Feature, FeatureRange};
+pub use taste::Taste;
 pub use why::Why;
 
 /// A search index for tracks. The database is the source of truth; an index is a projection that can be rebuilt.
@@ -77,6 +79,8 @@ pub struct SearchPlan {
     pub timings: Timings,
     /// Whether the search computes on a thread of low priority.
     pub gives_way: bool,
+    /// What the user liked or refused before.
+    pub taste: Taste,
     /// Whether the order is that of the scores, without the ranker; for measurements.
     pub by_score: bool,
 }
@@ -155,6 +159,11 @@ impl SearchPlan {
     pub fn also(mut self, wordings: impl IntoIterator<Item = String>) -> Self {
         self.queries.extend(wordings);
         self
+    }
+
+    /// The same search by a user with this taste.
+    pub fn tasting(self, taste: Taste) -> Self {
+        Self { taste, ..self }
     }
 
     pub fn timed(mut self, timings: &Timings) -> Self {

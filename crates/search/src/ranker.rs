@@ -103,7 +103,7 @@ mod tests {
 
     fn candidate(key: u32, score: f32, ends: f32) -> Ranked<u32> {
         let scored = Scored { key, score, similarity: 0.0 };
-        Ranked { scored, is_name: false, signals: Signals { ends, begins: 0.0 } }
+        Ranked { scored, is_name: false, signals: Signals { ends, ..Signals::default() } }
     }
 
     fn listed(candidates: &[Ranked<u32>]) -> Vec<(u32, f32)> {

@@ -1,8 +1,9 @@
-//! The signals of the ranker: whether a description says the words of a message of the track itself, or of a part of it. Each is 0 or 1.
+//! The signals of the ranker: whether a description says the words of a message of the track itself, or of a part of it, and whether the user liked or
+//! refused the artist before. Each is 0 or 1, that of a refused artist 0 or -1.
 
 use query::{stop::is_generic, words::is_stop_word};
 
-use super::{read_track::ReadTrack, said::Said, track_words::SharedWord};
+use super::{read_track::ReadTrack, said::Said, taste::Taste, track_words::SharedWord};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Signals {
@@ -11,18 +12,29 @@ pub struct Signals {
     pub ends: f32,
     /// They begin a phrase: "Guitar and drums", not "An acoustic guitar".
     pub begins: f32,
+    /// The user liked tracks by the artist in this conversation.
+    pub liked: f32,
+    /// The user refused them.
+    pub refused: f32,
 }
 
-pub const N_SIGNALS: usize = 2;
+pub const N_SIGNALS: usize = 4;
 
 impl Signals {
     /// In the order of [`Self::values`].
-    pub const NAMES: [&'static str; N_SIGNALS] = ["words end a phrase", "words begin a phrase"];
+    pub const NAMES: [&'static str; N_SIGNALS] =
+        ["words end a phrase", "words begin a phrase", "artist liked before", "artist refused before"];
     /// Of a tag that is the whole message.
-    pub(crate) const OF_TAG: Self = Self { ends: 1.0, begins: 1.0 };
+    pub(crate) const OF_TAG: Self = Self { ends: 1.0, begins: 1.0, liked: 0.0, refused: 0.0 };
 
     pub fn values(&self) -> [f32; N_SIGNALS] {
-        [self.ends, self.begins]
+        [self.ends, self.begins, self.liked, self.refused]
+    }
+
+    /// The same with what the user thinks of the artist.
+    pub(crate) fn tasted(self, taste: &Taste, artist: &str) -> Self {
+        let about = taste.about(artist);
+        Self { liked: about.max(0.0), refused: about.min(0.0), ..self }
     }
 
     /// Of a track whose texts have all `n_content` content words of the message in order.

@@ -31,8 +31,8 @@ const WORDS: f32 = 0.5;
 const FUNCTION_WORDS: f32 = 0.1;
 const PAIRS: f32 = 0.3;
 
-/// Every fourteenth sentence of the training set stands for all in the comparison by meaning and form.
-pub const LANDMARK_EVERY: usize = 14;
+/// Every sixteenth sentence of the training set stands for all in the comparison by meaning and form.
+pub const LANDMARK_EVERY: usize = 16;
 
 static SENTENCES: LazyLock<Vec<Sentence>> = LazyLock::new(|| read(include_str!("../assets/topic.txt")));
 /// The sum of what the sentences with a term say. It replaces a comparison with each of them.
@@ -163,15 +163,17 @@ pub(crate) struct Topic {
     pub(crate) is_foreign: bool,
 }
 
+/// How much the vote of the training sentences counts beside that of one model.
+const BY_SENTENCES: f32 = 1.5;
 /// The probability at which a message begins to count as one about daily life, and at which it surely is one.
-const DAILY_LIFE_FROM: f32 = 0.49;
-const DAILY_LIFE_TO: f32 = 0.59;
+const DAILY_LIFE_FROM: f32 = 0.47;
+const DAILY_LIFE_TO: f32 = 0.57;
 /// The probability below which a message begins to count as one that a song could answer. It is higher than the others, because
 /// the score of a message about daily life is reduced anyway.
 const SONG_BELOW: f32 = 0.65;
 
 impl Topic {
-    /// The mean of what the training sentences and the embedder say. A single word is a search term, which is about neither.
+    /// The weighted mean of what the training sentences and the embedder say. A single word is a search term, which is about neither.
     pub(crate) fn of(message: &str, votes: Votes) -> Self {
         if words(message).len() < 2 {
             return Self::default();
@@ -180,13 +182,13 @@ impl Topic {
         let by_sentences = read.as_ref().and_then(|read| vote_of_sentences(message, read));
         let is_foreign = read.is_some_and(|read| read.own.is_some());
         let is_english = by_sentences.is_some() && !is_foreign;
-        let said = [by_sentences, votes.english.filter(|_| is_english), votes.across];
-        let n_said = said.iter().flatten().count();
-        if n_said == 0 {
+        let said = [(by_sentences, BY_SENTENCES), (votes.english.filter(|_| is_english), 1.0), (votes.across, 1.0)];
+        let said = said.into_iter().filter_map(|(vote, weight)| Some((vote?, weight)));
+        let (sum, weights) = said.fold((0.0, 0.0), |(sum, of), (vote, weight)| (sum + weight * vote, of + weight));
+        if weights == 0.0 {
             return Self::default();
         }
-        let vote = said.iter().flatten().sum::<f32>() / n_said as f32;
-        let daily_life = ((1.0 + vote) / 2.0).clamp(0.0, 1.0);
+        let daily_life = ((1.0 + sum / weights) / 2.0).clamp(0.0, 1.0);
         let errand = (daily_life - DAILY_LIFE_FROM) / (DAILY_LIFE_TO - DAILY_LIFE_FROM);
         let song = if is_english || is_foreign { 1.0 - daily_life / SONG_BELOW } else { 0.0 };
         Self { errand: errand.clamp(0.0, 1.0), song: song.clamp(0.0, 1.0), is_foreign }

@@ -118,7 +118,7 @@ pub use consents::{Consent, ConsentLine, ConsentScope, NewConsent};
 pub use conversation_changes::ConversationChange;
 pub use conversations::{Conversation, ConversationPage, MessageStatus, StoredMessage, TurnError};
 pub use export_pages::AlbumKey;
-pub use feedback::{Feedback, Opinion};
+pub use feedback::{Feedback, JudgedCall, Opinion};
 pub use fingerprints::{FolderSound, SimilarFile, Sound, UncomparedFile};
 pub use folder_leases::FOLDER_LEASE;
 pub use folders::FolderSource;

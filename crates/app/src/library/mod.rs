@@ -7,6 +7,7 @@ mod merge;
 pub mod results;
 mod search_request;
 mod status;
+mod taste;
 
 use std::{collections::BTreeSet, sync::Arc};
 

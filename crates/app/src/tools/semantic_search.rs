@@ -158,8 +158,9 @@ impl Tool for SemanticSearch {
         let limit = plan.limits.at_most.map_or(most, |asked| asked.clamp(1, most));
         // Fetches a few more results, because the same recording with two codes is one result.
         let request = self.library.search_request(&cx.owner, plan, limit + limit / 4 + 2).await.map_err(tool_error)?;
+        let taste = self.library.taste(&cx.owner, cx.answer).await.map_err(tool_error)?;
         let is_filling = async { self.library.is_filling(&cx.owner).await.map_err(tool_error) };
-        let search = self.search(cx, request.search.timed(&cx.timings), request.is_like);
+        let search = self.search(cx, request.search.tasting(taste).timed(&cx.timings), request.is_like);
         let (found, is_incomplete) = futures::try_join!(search, is_filling)?;
         let n_hits = found.hits.len();
         let hits = distinct(found.hits);

@@ -10,6 +10,7 @@ mod languages;
 mod names;
 mod numbers;
 mod pattern;
+mod remarks;
 mod rules;
 mod seeds;
 mod tokens;
@@ -20,6 +21,7 @@ pub use types::{Applied, AppliedKind, Key, NumberRange, Plan, Seed, Shift, Track
 
 use self::{
     names::MUSIC_NOUNS,
+    remarks::Remarks,
     tokens::{Kind, Token, tokens},
     types::Limit,
 };
@@ -28,8 +30,17 @@ use crate::features::{SoundPreference, sound_word};
 /// Parses a message. `this_year` is the reference for "older than 20 years".
 pub fn parse(text: &str, this_year: i32) -> Plan {
     let text = &*crate::emoji::spelled(text);
-    let mut reader = Reader { text, tokens: tokens(text), this_year, plan: Plan::default(), is_kept: Vec::new() };
-    reader.is_kept = vec![true; reader.tokens.len()];
+    let mut reader = Reader {
+        text,
+        tokens: tokens(text),
+        this_year,
+        plan: Plan::default(),
+        is_kept: Vec::new(),
+        is_told: Vec::new(),
+    };
+    let Remarks { is_remark, is_told } = Remarks::of(&reader.tokens, text);
+    reader.is_kept = is_remark.iter().map(|is_remark| !is_remark).collect();
+    reader.is_told = is_told;
     reader.read();
     reader.plan
 }
@@ -41,13 +52,15 @@ struct Reader<'t> {
     plan: Plan,
     /// Which tokens remain in the words for the ranking.
     is_kept: Vec<bool>,
+    /// Which tokens tell of earlier results.
+    is_told: Vec<bool>,
 }
 
 impl Reader<'_> {
     fn read(&mut self) {
         let mut at = 0;
         while at < self.tokens.len() {
-            at += self.step(at).unwrap_or(1);
+            at += if self.is_kept[at] { self.step(at).unwrap_or(1) } else { 1 };
         }
         self.read_sounds();
         self.read_shifts();
@@ -68,7 +81,7 @@ impl Reader<'_> {
         let limit = rules::read_limit(&self.tokens, at, text, self.this_year).map(|(_, limit, taken)| (limit, taken));
         let limit = limit
             .or_else(|| names::album(&self.tokens, at, text).map(|(name, taken)| (Limit::Album(name), taken)))
-            .or_else(|| names::artist(&self.tokens, at, text).map(|(name, taken)| (Limit::Artist(name), taken)));
+            .or_else(|| self.artist(at).map(|(name, taken)| (Limit::Artist(name), taken)));
         if let Some((limit, taken)) = limit {
             let (kind, label) = label::limit(&limit);
             self.apply(kind, label, at, taken);
@@ -78,6 +91,10 @@ impl Reader<'_> {
         let denial = deny::read(&self.tokens, at, text, |word| sound_word(word).is_some())?;
         self.deny(&denial, at);
         Some(denial.taken)
+    }
+
+    fn artist(&self, at: usize) -> Option<(String, usize)> {
+        if self.is_told[at] { None } else { names::artist(&self.tokens, at, self.text) }
     }
 
     fn apply(&mut self, kind: AppliedKind, label: String, at: usize, taken: usize) {

@@ -106,6 +106,15 @@ const NOT_BY: &[&str] = &[
     "far",
     "myself",
     "ear",
+    "artist",
+    "artists",
+    "band",
+    "bands",
+    "singers",
+    "people",
+    "someone",
+    "somebody",
+    "anyone",
 ];
 
 /// Nouns after German "von" and French or Spanish "de" that are themes, not names.

@@ -67,6 +67,7 @@ fn is_meant(rule: Rule, tokens: &[Token], at: usize, taken: usize) -> bool {
         before => before,
     };
     let is_new_clause = tokens[at].after_break;
+    let asks_how = before == "about" && tokens[..at].iter().any(|token| matches!(token.word.as_str(), "how" | "what"));
     let follower = tokens.get(at + taken).filter(|next| !next.after_break);
     match rule {
         Rule::Decade | Rule::DecadesBetween | Rule::YearsIn | Rule::Key => {
@@ -87,6 +88,7 @@ fn is_meant(rule: Rule, tokens: &[Token], at: usize, taken: usize) -> bool {
                     | "seine"
                     | "ihre"
             ) || is_new_clause
+                || asks_how
         }
         // "In French" is a limit only if the message ends there or continues with another limit: "in French gardens" is a
         // place.

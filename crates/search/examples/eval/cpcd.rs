@@ -1,5 +1,5 @@
 //! Conversations about playlists (CPCD): how often is a track of the final playlist among the first ten results? The query
-//! is the current message, all messages so far, or the query that the human assistant typed.
+//! is the current message, without and with what was liked and refused before, all messages so far, or the query that the human assistant typed.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -11,7 +11,7 @@ use std::{
 use anyhow::Context;
 use music::Track;
 use query::plan::Seed;
-use search::{Change, EmbeddedIndex, SearchPlan, TrackIndex, embed::Embedder};
+use search::{Change, EmbeddedIndex, SearchPlan, Taste, TrackIndex, embed::Embedder};
 use serde::Deserialize;
 
 use crate::metrics::paired_bootstrap;
@@ -21,6 +21,7 @@ pub(crate) struct Conversations {
     pub(crate) turns: Vec<Turn>,
     /// Versions of one recording have the same name.
     pub(crate) same: HashMap<String, String>,
+    artists: HashMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -37,6 +38,7 @@ pub(crate) struct Turn {
 #[derive(Deserialize)]
 struct Said {
     user: String,
+    disliked: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -55,7 +57,7 @@ const THIS_YEAR: i32 = 2026;
 impl Conversations {
     pub(crate) fn load(data_dir: &Path) -> anyhow::Result<Self> {
         let dir = data_dir.join("cpcd-dev");
-        let (mut tracks, mut same) = (Vec::new(), HashMap::new());
+        let (mut tracks, mut same, mut artists) = (Vec::new(), HashMap::new(), HashMap::new());
         for (n, line) in read(&dir.join("tracks.jsonl"))?.lines().enumerate() {
             let line: Line = serde_json::from_str(line)?;
             // The ISRC contains the name of the recording, because no query searches the ISRC.
@@ -64,12 +66,13 @@ impl Conversations {
                 "isrc": isrc, "title": line.title, "artist": line.artists.join(", "),
                 "album": line.album.unwrap_or_default()
             }))?);
+            artists.insert(line.id.clone(), line.artists.join(", "));
             same.insert(isrc, line.same.clone());
             same.insert(line.id, line.same);
         }
         let turns = read(&dir.join("turns.jsonl"))?;
         let turns = turns.lines().map(|line| Ok(serde_json::from_str(line)?)).collect::<anyhow::Result<_>>()?;
-        Ok(Self { tracks, turns, same })
+        Ok(Self { tracks, turns, same, artists })
     }
 
     /// The relevant recordings of a turn, by name.
@@ -77,6 +80,13 @@ impl Conversations {
         let liked: HashSet<&String> = turn.liked_so_far.iter().filter_map(|id| self.same.get(id)).collect();
         let goal = turn.goal.iter().filter_map(|id| self.same.get(id));
         goal.filter(|same| !liked.contains(same)).map(String::as_str).collect()
+    }
+
+    /// What was liked and refused before a turn.
+    pub(crate) fn taste(&self, turn: &Turn) -> Taste {
+        let artist = |id: &String| self.artists.get(id).map(String::as_str);
+        let refused = turn.history.iter().flat_map(|said| &said.disliked);
+        Taste::of(turn.liked_so_far.iter().filter_map(artist), refused.filter_map(artist))
     }
 
     pub(crate) async fn index(&self, dir: &Path, embedder: Arc<dyn Embedder>) -> anyhow::Result<EmbeddedIndex> {
@@ -93,11 +103,11 @@ impl Conversations {
         index: &EmbeddedIndex,
         queries: &[String],
         turn: &Turn,
-        by_score: bool,
+        (by_score, taste): (bool, &Taste),
     ) -> anyhow::Result<bool> {
         let wanted = self.wanted(turn);
         for query in queries {
-            let found = index.search(&SearchPlan { by_score, ..asked(query) }).await?;
+            let found = index.search(&SearchPlan { by_score, ..asked(query).tasting(taste.clone()) }).await?;
             let codes = found.iter().filter_map(|hit| hit.track.isrc.as_ref());
             if codes.into_iter().any(|isrc| self.same.get(isrc.as_str()).is_some_and(|same| wanted.contains(&**same))) {
                 return Ok(true);
@@ -122,22 +132,24 @@ pub(crate) async fn evaluate(name: &str, embedder: Arc<dyn Embedder>, data: &Con
     let dir = tempfile::tempdir()?;
     let index = data.index(dir.path(), embedder).await?;
     type Wording = fn(&Turn) -> Vec<String>;
-    let wordings: [(&str, Wording); 3] = [
-        ("user's words", |turn| vec![turn.user.clone()]),
-        ("all words so far", |turn| {
+    let wordings: [(&str, bool, Wording); 4] = [
+        ("user's words", false, |turn| vec![turn.user.clone()]),
+        ("user's words and likes", true, |turn| vec![turn.user.clone()]),
+        ("all words so far", false, |turn| {
             let said = turn.history.iter().map(|said| said.user.as_str()).chain([turn.user.as_str()]);
             vec![said.collect::<Vec<_>>().join(". ")]
         }),
-        ("helper's queries", |turn| turn.wizard_queries.clone()),
+        ("helper's queries", false, |turn| turn.wizard_queries.clone()),
     ];
-    for (by, wording) in wordings {
+    for (by, has_taste, wording) in wordings {
         let asked: Vec<(&Turn, Vec<String>)> = data.turns.iter().map(|turn| (turn, wording(turn))).collect();
         let asked: Vec<_> = asked.into_iter().filter(|(_, queries)| !queries.is_empty()).collect();
         let mut of_conversation: BTreeMap<&str, Vec<[f64; 2]>> = BTreeMap::new();
         for (turn, queries) in &asked {
             let conversation = turn.id.split(':').next().unwrap_or_default();
-            let before = data.is_hit(&index, queries, turn, true).await?;
-            let after = data.is_hit(&index, queries, turn, false).await?;
+            let taste = if has_taste { data.taste(turn) } else { Taste::default() };
+            let before = data.is_hit(&index, queries, turn, (true, &taste)).await?;
+            let after = data.is_hit(&index, queries, turn, (false, &taste)).await?;
             let hits = [before, after].map(|is_hit| f64::from(u8::from(is_hit)));
             of_conversation.entry(conversation).or_default().push(hits);
         }

@@ -120,7 +120,9 @@ async fn conversations(
         let conversation = turn.id.split(':').next().unwrap_or_default();
         let helper = turn.wizard_queries.iter().map(|query| (query, false));
         for (message, is_user) in helper.chain([(&turn.user, true)]) {
-            let found = index.signalled(&cpcd::asked(message)).await?;
+            let asked = cpcd::asked(message);
+            let asked = if is_user { asked.tasting(data.taste(turn)) } else { asked };
+            let found = index.signalled(&asked).await?;
             let is_relevant =
                 |isrc: &music::Isrc| data.same.get(isrc.as_str()).is_some_and(|same| wanted.contains(same.as_str()));
             let list = Listed::new(conversation, &found, is_relevant, wanted.len());

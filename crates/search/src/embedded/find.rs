@@ -71,7 +71,7 @@ impl EmbeddedIndex {
                 let isrc = tracks.get(scored.key)?.track.isrc.clone()?;
                 Some(Signalled { isrc, n_terms, score: scored.score, is_name, signals })
             };
-            Ok(found.scored(&tracks, plan.limit, true).into_iter().filter_map(signalled).collect())
+            Ok(found.scored(&tracks, &plan, true).into_iter().filter_map(signalled).collect())
         })
         .await
     }

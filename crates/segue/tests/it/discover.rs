@@ -251,6 +251,43 @@ async fn a_model_reads_compact_results_and_gets_full_lyrics_only_on_request() {
     assert!(read.contains("shortDescription") && !read.contains("lyrics"));
 }
 
+/// The tracks that a search within a conversation finds.
+async fn found_in(stage: &Stage, conversation: &mut Value, query: &str, limit: u32) -> Vec<Value> {
+    stage.app.model.play([calls("semanticSearch", json!({"query": query, "limit": limit})), says("Here.")]);
+    let mut message = json!({"message": "music"});
+    if !conversation.is_null() {
+        message["conversationId"] = conversation.clone();
+    }
+    let frames = stage.app.chat(message).await;
+    *conversation = frames[0]["conversationId"].clone();
+    let ended = frames.iter().find(|frame| frame["type"] == "tool_call_end").unwrap();
+    ended["output"]["tracks"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn tracks_of_an_artist_that_was_liked_in_the_conversation_come_earlier() {
+    let stage = Stage::new().await;
+    let mut conversation = Value::Null;
+    let before = found_in(&stage, &mut conversation, "rainy night", 20).await;
+    let artist = before.last().unwrap()["artist"].as_str().unwrap().to_owned();
+    let liked = found_in(&stage, &mut conversation, &artist, 1).await;
+    assert_eq!(liked[0]["artist"].as_str(), Some(artist.as_str()));
+    let again = found_in(&stage, &mut conversation, "rainy night", 20).await;
+    assert_eq!(again, before, "what was only shown was not liked");
+    let stored = stage.app.get(&format!("/api/conversations/{}", conversation.as_str().unwrap())).await;
+    let answer = stored["messages"][3]["id"].as_str().unwrap();
+    let item = format!("{answer}.0");
+    let opinion = json!({"thread_id": conversation, "item_ids": [item], "kind": "positive"});
+    let request = json!({"type": "items.feedback", "params": opinion});
+    let (status, body) = stage.app.answer(Method::POST, "/chatkit", Some(request)).await;
+    assert_eq!(status, 200, "{body}");
+    let place = |tracks: &[Value]| tracks.iter().position(|track| track["artist"] == artist.as_str()).unwrap();
+    let after = found_in(&stage, &mut conversation, "rainy night", 20).await;
+    assert!(place(&after) < place(&before), "{} {}", place(&after), place(&before));
+    let told = after[place(&after)]["rankedBy"].to_string();
+    assert!(told.contains("artist liked before"), "{told}");
+}
+
 #[tokio::test]
 async fn the_library_is_listed_sorted_and_searched_and_reloading_the_sample_changes_nothing() {
     let stage = Stage::new().await;

@@ -90,7 +90,7 @@ pub(super) const YEARS: Phrases = &[
         Rule::DecadesBetween,
         &[
             "from|between the? {decade} to|through|until|and the? {decade}",
-            "{decade} to|through|and|or the? {decade}",
+            "the? {decade} to|through|and|or the? {decade}",
             "{decade} und|bis|oder {decade}",
             "{decade} et|ou les? {decade}",
             "{decade} y|o {decade}",

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use app::services::accounts::{AccountName, KeyKind, NewKey};
+use app::services::accounts::{AccountName, CheckedName, KeyKind, NewKey};
 use chrono::TimeDelta;
-use segue::auth::{keys::Key, passwords};
+use segue::auth::{keys::RandomKey, passwords};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,12 +59,14 @@ const PASSWORD: &str = "correct horse battery";
 
 /// The account that sends requests about accounts.
 pub(super) async fn add_account(app: &TestApp) {
-    app.app.accounts().add(AccountName::new("Ann"), &passwords::hash(PASSWORD).unwrap()).await.unwrap();
+    let name = CheckedName::of(AccountName::new("Ann")).unwrap();
+    app.app.accounts().add(&name, &passwords::hash(PASSWORD).unwrap()).await.unwrap();
 }
 
 /// Requests about accounts, with a fresh invitation, and a fresh token of the account: earlier ones may be used up and revoked.
 pub(super) async fn auth_seeds(app: &TestApp) -> (Vec<Seed>, String) {
-    let (accounts, invitation, token) = (app.app.accounts(), Key::new("invite_").unwrap(), Key::new("").unwrap());
+    let (accounts, invitation, token) =
+        (app.app.accounts(), RandomKey::new("invite_").unwrap(), RandomKey::new("segue_").unwrap());
     accounts.invite(&invitation.hash, TimeDelta::days(1)).await.unwrap();
     let ann = accounts.named("Ann").await.unwrap();
     accounts.add_key(ann.id, &NewKey { hash: token.hash, kind: KeyKind::Token, lasts: None }).await.unwrap();

@@ -896,7 +896,7 @@ export interface LibraryEntry {
 export interface EditPlaylistOutput {
   action: 'rename' | 'add' | 'remove' | 'move';
   /**
-   * What was added, removed or moved.
+   * What was added, removed or moved: the first 100.
    */
   changed: ChangedTrack[];
   durationMs: number;
@@ -1175,12 +1175,12 @@ export interface StepProgress {
 export interface ListPlaylistsOutput {
   durationMs: number;
   /**
-   * Newest first; only the requested one, if any.
+   * The newest 200, newest first; only the requested one, if any.
    */
   playlists: PlaylistLine[];
   summary: string;
   /**
-   * In playing order; empty unless one playlist was requested.
+   * The first 500, in playing order; empty unless one playlist was requested.
    */
   tracks: PlaylistTrackResult[];
 }
@@ -1200,7 +1200,7 @@ export interface ListTasksOutput {
   hasMore?: boolean;
   summary: string;
   /**
-   * At most 500.
+   * At most 500, and 512 KiB of texts.
    */
   tasks: Task[];
 }

@@ -100,9 +100,7 @@ impl App {
         let text = checked_text(&ask)?;
         let agent = self.agent_for(owner, &ask).await?;
         ask.model.as_deref().map_or(Ok(()), |name| self.models.checked_name(name))?;
-        if ask.conversation.is_none() {
-            self.store.check_conversations(owner, self.config.max_conversations).await?;
-        }
+        self.check_room(owner, &ask).await?;
         let at_ms = Utc::now().timestamp_millis();
         let new = NewTurn {
             conversation: ask.conversation,
@@ -140,6 +138,20 @@ impl App {
         let app = self.clone();
         self.spawned.spawn(async move { run(&*app, job).await });
         Ok(started)
+    }
+
+    /// Checks that the user may have another conversation. A message that is sent again has its conversation already.
+    async fn check_room(&self, owner: &UserId, ask: &Ask) -> Result<(), Error> {
+        if ask.conversation.is_some() {
+            return Ok(());
+        }
+        let Err(full) = self.store.check_conversations(owner, self.config.max_conversations).await else {
+            return Ok(());
+        };
+        match self.store.turn_of_client_message(owner, ask.client_message_id.as_deref()).await? {
+            Some(_) => Ok(()),
+            None => Err(full.into()),
+        }
     }
 
     /// Checks that a client message id was not used for another message, whose turn would be returned instead.

@@ -173,6 +173,7 @@ pub struct Store {
     clock: Arc<leases::Clock>,
     notices: Arc<notices::Notices>,
     call_leases: Arc<journal::CallLeases>,
+    uncounted: Arc<room::Uncounted>,
     lease: TimeDelta,
     paces: Arc<short::Paces>,
     served: Arc<fair::Served>,

@@ -54,6 +54,7 @@ impl Store {
             notices,
             clock: Arc::default(),
             call_leases: Arc::default(),
+            uncounted: Arc::default(),
             lease: TURN_LEASE,
             paces: Arc::default(),
             served: Arc::default(),

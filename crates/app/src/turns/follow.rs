@@ -45,11 +45,14 @@ pub(super) fn follow_saved(
             };
             position += new.len() as i64;
             let is_over = new.last().is_some_and(|event| event.kind.is_last());
-            let new: Vec<_> = new.into_iter().filter(|event| is_after(event, after)).collect();
-            for batch in one_output_each(&new) {
+            let mut rest: Vec<_> = new.into_iter().filter(|event| is_after(event, after)).collect();
+            while !rest.is_empty() {
+                let n_first = one_output_each(&rest).next().map_or(rest.len(), <[_]>::len);
+                let later = rest.split_off(n_first);
+                let batch = std::mem::replace(&mut rest, later);
                 let complete = loop {
-                    match with_outputs(&*store, batch.to_vec()).await {
-                        Ok(batch) => break batch,
+                    match with_outputs(&*store, batch.clone()).await {
+                        Ok(complete) => break complete,
                         Err(error) => {
                             warn!(turn.id = %turn, "An output could not be read, trying again: {error}");
                             if !pause(ASK_AGAIN_AFTER, &leaving).await {
@@ -58,6 +61,8 @@ pub(super) fn follow_saved(
                         }
                     }
                 };
+                // While a reader stalls, only its encoder holds these events.
+                drop(batch);
                 yield complete;
             }
             if is_over || (!still_runs && !is_full) {

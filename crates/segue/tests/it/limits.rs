@@ -54,13 +54,16 @@ async fn a_user_with_the_most_conversations_starts_no_other_and_goes_on_with_tho
     let app = TestApp::shared(many(&says("hi"), 9), &[("SEGUE_MAX_CONVERSATIONS", "2")]).await;
     let (ann, bob) = (app.person("ann"), app.person("bob"));
     let first = ann.say("one").await;
-    ann.say("two").await;
+    let two = json!({"message": "two", "agent": "tasks", "clientMessageId": "m2"});
+    ann.request(Method::POST, "/api/chat/stream", Some(two.clone())).await.text().await.unwrap();
     let (status, body) = ann.answer(Method::POST, "/api/chat/stream", hello()).await;
     assert_eq!(status, 409, "{body}");
     assert!(
         body["error"]["message"].as_str().unwrap().contains("as many conversations as this server allows"),
         "{body}"
     );
+    let again = ann.request(Method::POST, "/api/chat/stream", Some(two)).await;
+    assert_eq!(again.status(), 200, "a message that is sent again begins no conversation");
     let conversation = &first[0]["conversationId"];
     let on = json!({"message": "more", "conversationId": conversation});
     assert_eq!(ann.request(Method::POST, "/api/chat/stream", Some(on)).await.status(), 200);

@@ -37,8 +37,7 @@ pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, plan: &SearchPlan) ->
     let mut denied = denials(fields, filter);
     let is_filtered = !conditions.is_empty() || !denied.is_empty();
     if let Scope::Marked { any, none } = &plan.scope {
-        let readers = TermSetQuery::new(any.iter().map(|mark| fields.reader_term(mark)));
-        conditions.push(Condition { query: Box::new(readers), needs: None });
+        conditions.push(Condition { query: readers(fields, any), needs: None });
         denied.push(plain(fields.reader_term(none)));
     } else if !is_filtered {
         return Ok(None);
@@ -61,11 +60,16 @@ pub(super) fn narrow(fields: &Fields, snapshot: &Snapshot, plan: &SearchPlan) ->
     Ok(Some(Narrowed { query: Box::new(strict), slots: Arc::new(slots), undecided }))
 }
 
+/// Documents that one of these readers may see. They are few: a `TermSetQuery` would build an automaton for every search, which took a
+/// third of it.
+fn readers(fields: &Fields, any: &[String]) -> Box<dyn Query> {
+    Box::new(BooleanQuery::union(any.iter().map(|mark| plain(fields.reader_term(mark))).collect()))
+}
+
 /// How many documents are in a scope.
 pub(super) fn count(fields: &Fields, snapshot: &Snapshot, scope: &Scope) -> Result<u64, IndexError> {
     let Scope::Marked { any, none } = scope else { return Ok(snapshot.searcher.num_docs()) };
-    let readers: Box<dyn Query> = Box::new(TermSetQuery::new(any.iter().map(|mark| fields.reader_term(mark))));
-    let query = all_of([readers].into_iter(), &[plain(fields.reader_term(none))]);
+    let query = all_of([readers(fields, any)].into_iter(), &[plain(fields.reader_term(none))]);
     Ok(snapshot.searcher.search(&query, &Count)? as u64)
 }
 

@@ -61,8 +61,8 @@ impl Block {
     }
 }
 
-/// The length of a value as JSON. The text itself is not built: a prompt has many values, and each is counted in every turn.
-pub fn json_bytes(value: &Value) -> usize {
+/// The length of plain data as JSON. The text itself is not built: a prompt has many values, and each is counted in every turn.
+pub fn json_bytes(value: &(impl Serialize + ?Sized)) -> usize {
     struct Counter(usize);
     impl std::io::Write for Counter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -75,7 +75,7 @@ pub fn json_bytes(value: &Value) -> usize {
         }
     }
     let mut counter = Counter(0);
-    serde_json::to_writer(&mut counter, value).expect("a value is plain data, and counting cannot fail");
+    serde_json::to_writer(&mut counter, value).expect("plain data has a JSON form, and counting cannot fail");
     counter.0
 }
 

@@ -7,7 +7,7 @@ mod consent;
 
 use std::{sync::Arc, time::Duration};
 
-use engine::{Effect, ExternalOutput, ExternalTool, ToolContext, ToolError, ToolSpec, Toolbox, untrusted};
+use engine::{Effect, ExternalOutput, ExternalTool, ToolContext, ToolError, ToolSpec, Toolbox, json_bytes, untrusted};
 use futures::future::BoxFuture;
 use rmcp::model::{CallToolResult, Tool};
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ impl McpTool {
         let title = tool.title.clone().unwrap_or_else(|| tool.name.to_string());
         let words = untrusted::clean_start(tool.description.as_deref().unwrap_or_default(), MAX_DESCRIPTION_CHARS);
         let input_schema = plain_schema(Value::Object(tool.input_schema.as_ref().clone()));
-        if input_schema.to_string().len() > MAX_SCHEMA_BYTES {
+        if json_bytes(&input_schema) > MAX_SCHEMA_BYTES {
             warn!("The tool {name} has a schema that is too large");
             return None;
         }
@@ -152,7 +152,7 @@ fn read(server: &str, result: &CallToolResult) -> Result<ExternalOutput, ToolErr
     if result.is_error == Some(true) {
         return Err(refusal(server, &text));
     }
-    let n_bytes = result.structured_content.as_ref().map_or(text.len(), |data| data.to_string().len());
+    let n_bytes = result.structured_content.as_ref().map_or(text.len(), json_bytes);
     if n_bytes > MAX_RESULT_BYTES {
         let most = MAX_RESULT_BYTES >> 10;
         return Err(ToolError::BadInput(format!(

@@ -1,7 +1,7 @@
 //! Conversations and their messages: list, search, read page by page, choose a branch, rename, pin, export, delete,
 //! restore, give feedback.
 
-use engine::{ConversationId, MessageId, UserId};
+use engine::{ConversationId, MessageId, UserId, json_bytes};
 use futures::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -231,22 +231,3 @@ impl Conversations {
 const MESSAGES_AT_ONCE: u32 = 20;
 /// A page of messages ends when it has this many bytes: the results of tools make some messages long.
 const MOST_PAGE_BYTES: usize = 4 << 20;
-
-/// The size of a message as JSON.
-fn json_bytes(message: &StoredMessage) -> usize {
-    let mut counted = Counted(0);
-    serde_json::to_writer(&mut counted, message).map_or(0, |()| counted.0)
-}
-
-struct Counted(usize);
-
-impl std::io::Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}

@@ -3,6 +3,9 @@
 mod follow;
 mod live;
 mod rows;
+mod save;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::BTreeMap,
@@ -18,7 +21,7 @@ use engine::{
     mutants::{Mutant, planted},
 };
 use futures::{StreamExt, stream::BoxStream};
-use store::{Durability, FIRST_TOKEN, StartedTurn, StoreError, TurnRow, TurnStore};
+use store::{FIRST_TOKEN, StartedTurn, TurnRow, TurnStore};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
@@ -29,11 +32,6 @@ use follow::follow_saved;
 pub use live::LiveTurn;
 pub(crate) use live::SaveError;
 pub(crate) use rows::{first_event, first_row, read};
-
-/// The minimum time between two group commits: events that arrive meanwhile are part of the next one.
-const SAVE_EVERY: Duration = Duration::from_millis(8);
-/// The delay after a failed save.
-const SAVE_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// The turns of this node, and access to those of other nodes.
 pub struct Turns {
@@ -200,80 +198,6 @@ impl Turns {
         Ok(())
     }
 
-    /// Saves unsaved events, all turns in one commit, until the process ends.
-    pub(crate) async fn keep_saving(&self, shutdown: CancellationToken) {
-        loop {
-            tokio::select! {
-                biased;
-                () = self.has_unsaved.notified() => {}
-                () = shutdown.cancelled() => return,
-            }
-            let wait = match self.save_all().await {
-                Ok(()) => SAVE_EVERY,
-                Err(error) => {
-                    warn!("The turn log could not be saved, trying again: {error}");
-                    self.has_unsaved.notify_one();
-                    SAVE_AGAIN_AFTER
-                }
-            };
-            if !pause(wait, &shutdown).await {
-                return;
-            }
-        }
-    }
-
-    async fn save_all(&self) -> Result<(), StoreError> {
-        let turns = self.all();
-        let (mut saving, mut saves) = (Vec::new(), Vec::new());
-        for turn in &turns {
-            match turn.try_save() {
-                Ok(Some((saved, save))) => {
-                    saving.push((turn, saved));
-                    saves.push(save);
-                }
-                Ok(None) => {}
-                // Its journal is saving it, and may have read the log before the newest event.
-                Err(()) => self.has_unsaved.notify_one(),
-            }
-        }
-        if saves.is_empty() {
-            return Ok(());
-        }
-        let is_only_text = saving.iter().zip(&saves).all(|((turn, _), save)| turn.is_only_text(save));
-        let durability = if is_only_text { Durability::Process } else { Durability::Power };
-        let outcomes = match self.store.save_events(&saves, durability).await {
-            Ok(outcomes) => outcomes.into_iter().map(Ok).collect(),
-            // One by one, so that a turn that cannot be saved does not prevent the others.
-            Err(error) if saves.len() == 1 || planted(Mutant::GroupFailsTogether) => return Err(error),
-            Err(_) => self.save_each(&saves, durability).await,
-        };
-        let mut failed = None;
-        for (((turn, mut saved), save), outcome) in saving.into_iter().zip(&saves).zip(outcomes) {
-            match outcome {
-                Ok(outcome) => {
-                    if turn.note(&mut saved, save, Some(outcome)) && outcome != store::Saved::Done {
-                        self.has_unsaved.notify_one();
-                    }
-                }
-                Err(error) => failed = Some(error),
-            }
-            drop(saved);
-            if turn.unsaved().is_none_or(|(n, _)| n > 0) {
-                self.has_unsaved.notify_one();
-            }
-        }
-        failed.map_or(Ok(()), Err)
-    }
-
-    async fn save_each(&self, saves: &[store::Save], durability: Durability) -> Vec<Result<store::Saved, StoreError>> {
-        let mut outcomes = Vec::with_capacity(saves.len());
-        for save in saves {
-            let saved = self.store.save_events(std::slice::from_ref(save), durability).await;
-            outcomes.push(saved.map(|outcomes| outcomes.first().copied().unwrap_or(store::Saved::Lost)));
-        }
-        outcomes
-    }
-
     /// Stops turns for which another node got the stop request.
     pub(crate) async fn keep_listening_for_stops(&self, shutdown: CancellationToken) {
         loop {
@@ -320,152 +244,5 @@ pub(crate) async fn pause(time: Duration, shutdown: &CancellationToken) -> bool 
         biased;
         () = tokio::time::sleep(time) => true,
         () = shutdown.cancelled() => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use engine::Kind;
-    use store::{MemoryTurnStore, NewTurn, Start, Takeover, TurnLimits};
-
-    use super::*;
-
-    async fn start(store: &MemoryTurnStore, owner: &UserId) -> StartedTurn {
-        let new = NewTurn {
-            conversation: None,
-            new_conversation_id: None,
-            again: None,
-            agent: "tasks",
-            text: "hello",
-            client_message_id: None,
-            model: None,
-            decides: None,
-            node: "here",
-            limits: TurnLimits::default(),
-            opening: Some(&|started: &StartedTurn| first_row(started, 1)),
-        };
-        let Start::New(started) = store.start_turn(owner, &new).await.unwrap() else { panic!("it is new") };
-        started
-    }
-
-    fn says(text: &str) -> Kind {
-        Kind::TextDelta { block: 0, text: text.to_owned() }
-    }
-
-    #[tokio::test]
-    async fn the_end_of_an_answer_that_came_at_once_saves_one_short_row() {
-        let store = Arc::new(MemoryTurnStore::default());
-        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
-        let started = start(&store, &UserId::new("ann")).await;
-        let live = turns.begin(started.clone(), 1);
-        (0..400).for_each(|_| live.publish(says(&"x".repeat(2_000))));
-        live.save_full_rows(&*store).await.unwrap();
-        let last = live.last_events(says("the end")).await;
-        let rows = store.events_from(started.turn, 0, i64::MAX).await.unwrap();
-        assert!(rows.iter().chain([&last.row]).all(|row| row.len() < 40_000), "a reader holds a few rows in memory");
-        let n_last = serde_json::from_str::<Vec<Event>>(&last.row).unwrap().len();
-        assert_eq!(read(&*store, started.turn, 0, i64::MAX).await.unwrap().0.len() + n_last, 402);
-    }
-
-    #[tokio::test]
-    async fn the_output_of_a_call_is_stored_once_and_every_reader_gets_it() {
-        let store = Arc::new(MemoryTurnStore::default());
-        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
-        let owner = UserId::new("ann");
-        let started = start(&store, &owner).await;
-        let live = turns.begin(started.clone(), 1);
-        let (id, input) = (engine::CallId::new(), Arc::new(serde_json::json!({})));
-        let call =
-            engine::Call { id, owner: owner.clone(), message: Some(started.message), name: "search".into(), input };
-        live.begin_call(&*store, &call, "Search").await.unwrap();
-        let done: engine::Done = serde_json::from_value(serde_json::json!({
-            "summary": "Found 1", "count": 1, "duration_ms": 1, "output": {"tracks": ["x".repeat(1_000)]}
-        }))
-        .unwrap();
-        let done = Arc::new(done);
-        store.finish_call(id, live.token, engine::Outcome::Done(done.clone())).await.unwrap();
-        live.publish(Kind::ToolDone { call: id, name: "search".into(), done });
-        live.save(&*store).await.unwrap();
-
-        let rows = store.events_from(started.turn, 0, i64::MAX).await.unwrap();
-        assert!(rows.concat().contains("Found 1") && rows.concat().len() < 1_000, "{rows:?}");
-        let here = live.events();
-        let elsewhere = read(&*store, started.turn, 0, i64::MAX).await.unwrap().0;
-        assert_eq!(elsewhere, here);
-    }
-
-    #[tokio::test]
-    async fn a_reader_takes_one_output_at_a_time() {
-        let store = Arc::new(MemoryTurnStore::default());
-        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
-        let owner = UserId::new("ann");
-        let started = start(&store, &owner).await;
-        let live = turns.begin(started.clone(), 1);
-        for _ in 0..3 {
-            let (id, input, name) = (engine::CallId::new(), Arc::new(serde_json::json!({})), "search".to_owned());
-            let call = engine::Call { id, owner: owner.clone(), message: Some(started.message), name, input };
-            live.begin_call(&*store, &call, "Search").await.unwrap();
-            let done = serde_json::json!({"summary": "s", "count": 1, "duration_ms": 1, "output": {"all": "x"}});
-            let done: Arc<engine::Done> = Arc::new(serde_json::from_value(done).unwrap());
-            store.finish_call(id, live.token, engine::Outcome::Done(done.clone())).await.unwrap();
-            live.publish(Kind::ToolDone { call: id, name: "search".into(), done });
-        }
-        live.save(&*store).await.unwrap();
-        let n_outputs = |batch: &Vec<Arc<Event>>| {
-            batch
-                .iter()
-                .filter(|event| matches!(&event.kind, Kind::ToolDone { done, .. } if !done.output.is_null()))
-                .count()
-        };
-        let here: Vec<_> = live.follow(0).take(3).collect().await;
-        let saved = follow_saved(store, started.turn, false, 0, CancellationToken::new());
-        let elsewhere: Vec<_> = saved.collect().await;
-        assert_eq!(here.iter().map(n_outputs).collect::<Vec<_>>(), [1, 1, 1], "of a live turn");
-        assert_eq!(elsewhere.iter().map(n_outputs).collect::<Vec<_>>(), [1, 1, 1], "of a saved one");
-    }
-
-    /// The effect of a call to another server cannot be fenced, so the call must not be made.
-    #[tokio::test]
-    async fn a_node_that_lost_a_turn_begins_no_call_although_its_events_are_saved() {
-        let store = Arc::new(MemoryTurnStore::default());
-        let turns = Turns::new(store.clone(), "here".to_owned(), CancellationToken::new());
-        let owner = UserId::new("ann");
-        let started = start(&store, &owner).await;
-        let live = turns.begin(started.clone(), 1);
-        let dead = store.dead_turns(Some("here")).await.unwrap().remove(0);
-        store.take_over(&dead, "here", Takeover::Continue).await.unwrap().unwrap();
-        let (message, input) = (Some(started.message), Arc::new(serde_json::json!({})));
-        let call = engine::Call { id: engine::CallId::new(), owner, message, name: "other__add".into(), input };
-        assert!(matches!(live.begin_call(&*store, &call, "Add").await, Err(SaveError::LeaseLost)));
-    }
-
-    /// Between releasing a turn and forgetting it a node may wait for the database. A reader that comes back meanwhile gets
-    /// what another node has saved.
-    #[tokio::test]
-    async fn a_reader_of_a_released_turn_gets_the_rest_from_the_database() {
-        let store = Arc::new(MemoryTurnStore::default());
-        let node = |name: &str| Turns::new(store.clone(), name.to_owned(), CancellationToken::new());
-        let (here, there, owner) = (node("here"), node("there"), UserId::new("ann"));
-        let started = start(&store, &owner).await;
-        let live = here.begin(started.clone(), 1);
-        live.publish(says("one "));
-        live.save(&*store).await.unwrap();
-        live.leave();
-        store.release(started.turn, live.token).await.unwrap();
-        let dead = store.dead_turns(None).await.unwrap().remove(0);
-        let token = store.take_over(&dead, "there", Takeover::Continue).await.unwrap().unwrap();
-        let taken = there.resume(started.clone(), token, live.events(), 0);
-        taken.publish(says("two"));
-        taken.save(&*store).await.unwrap();
-
-        let mut stream = here.follow(&owner, started.turn, 0).await.unwrap();
-        let mut read = Vec::new();
-        while let Some(new) = stream.next().await {
-            read.extend(new.iter().map(|event| event.kind.clone()));
-            if read.len() == 3 {
-                break;
-            }
-        }
-        assert_eq!(read, [first_event(&started, 1).kind, says("one "), says("two")]);
     }
 }

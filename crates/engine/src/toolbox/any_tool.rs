@@ -14,7 +14,7 @@ use super::{
 use crate::{
     Effect, Report, Tool, ToolContext, ToolError, ToolSpec,
     external::{External, ExternalOutput},
-    untrusted,
+    json_bytes, untrusted,
 };
 
 /// A type-erased tool.
@@ -57,31 +57,18 @@ impl Reported {
     }
 }
 
-/// An output is kept in the journal, in the log and in the message, and its readers hold it in memory.
+/// An output is stored in the journal and in the message, and readers of the turn hold it in memory.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 fn check_size(output: &Value) -> Result<(), ToolError> {
-    let mut counter = Counter(0);
-    serde_json::to_writer(&mut counter, output).map_err(anyhow::Error::from)?;
-    if counter.0 > MAX_OUTPUT_BYTES {
-        let (n_kib, most) = (counter.0 >> 10, MAX_OUTPUT_BYTES >> 10);
-        return Err(ToolError::BadInput(format!("The result has {n_kib} KiB, and at most {most} KiB. Ask for less.")));
+    let n_bytes = json_bytes(output);
+    if n_bytes > MAX_OUTPUT_BYTES {
+        let (n_kib, most) = (n_bytes >> 10, MAX_OUTPUT_BYTES >> 10);
+        return Err(ToolError::BadInput(format!(
+            "The result has {n_kib} KiB. At most {most} KiB are allowed. Ask for less."
+        )));
     }
     Ok(())
-}
-
-/// Counts bytes.
-struct Counter(usize);
-
-impl std::io::Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 pub(super) struct Typed<T> {
@@ -188,6 +175,6 @@ mod tests {
         let output = |n_bytes: usize| json!({"tracks": "x".repeat(n_bytes - r#"{"tracks":""}"#.len())});
         assert!(check_size(&output(MAX_OUTPUT_BYTES)).is_ok());
         let Err(ToolError::BadInput(error)) = check_size(&output(MAX_OUTPUT_BYTES + 1024)) else { panic!("too long") };
-        assert_eq!(error, "The result has 1025 KiB, and at most 1024 KiB. Ask for less.");
+        assert_eq!(error, "The result has 1025 KiB. At most 1024 KiB are allowed. Ask for less.");
     }
 }

@@ -4,8 +4,6 @@ mod follow;
 mod live;
 mod rows;
 mod save;
-#[cfg(test)]
-mod tests;
 
 use std::{
     collections::BTreeMap,
@@ -246,3 +244,6 @@ pub(crate) async fn pause(time: Duration, shutdown: &CancellationToken) -> bool 
         () = shutdown.cancelled() => false,
     }
 }
+
+#[cfg(test)]
+mod tests;
